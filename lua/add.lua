@@ -1,0 +1,180 @@
+--- add puts new jobs into a queue: to run at once, by priority, or when due.
+---
+--- A job whose id is taken is left as it is and answered "exists", so a call
+--- that is sent again does no harm. With maxmemory reached nothing is written
+--- and the answer is EMQFULL.
+---
+--- @memory refused
+--- @key meta hash the queue's version
+--- @key wait list ids without priority; the next to run is at the tail
+--- @key prioritized zset ids with a priority
+--- @key pc string counter that orders jobs of one priority
+--- @key delayed zset ids by due time
+--- @key marker zset wakes idle workers
+--- @key events stream what happened
+--- @each job hash <id> the job
+--- @arg events word(none|final|all) which events are written
+--- @arg history int how many events are kept, about
+--- @item id id the job's id
+--- @item name string the job's wire name
+--- @item data bytes the encoded payload
+--- @item codec string the payload's codec; empty for JSON
+--- @item version int the payload's version
+--- @item opts bytes the producer's settings, JSON; empty for none
+--- @item delay ms how long to wait, from the server's now
+--- @item due ms when to run, by the server's clock; 0 to go by delay
+--- @item priority int 0 runs first, then 1 to 2097151
+--- @field version meta
+--- @field name job
+--- @field data job
+--- @field cdc job
+--- @field ver job
+--- @field opts job
+--- @field timestamp job
+--- @field delay job
+--- @field priority job
+--- @reply now ms the server's clock
+--- @reply results records one per item, in order
+--- @record results verdict word(added|exists) what happened
+--- @record results name string the wire name of the job that exists
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+--- @error EMQFULL the server has no memory left; nothing was written
+
+local version = redis.call('HGET', KEYS[1], 'version')
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+local count = #KEYS - 7
+if count < 1 or #ARGV ~= 2 + 9 * count then
+  return redis.error_reply('EMQARGS add takes 7 keys and 2 arguments, then 1 key and 9 arguments for each job')
+end
+local level = ARGV[1]
+local history = tonumber(ARGV[2])
+if not history then
+  return redis.error_reply('EMQARGS history is not a number')
+end
+local jobs = {}
+for i = 1, count do
+  local a = 2 + 9 * (i - 1)
+  local priority = tonumber(ARGV[a + 9])
+  if not tonumber(ARGV[a + 5]) or not tonumber(ARGV[a + 7]) or not tonumber(ARGV[a + 8]) then
+    return redis.error_reply('EMQARGS version, delay and due must be numbers')
+  end
+  if not priority or priority < 0 or priority > 2097151 then
+    return redis.error_reply('EMQARGS priority must be a number from 0 to 2097151')
+  end
+  jobs[i] = KEYS[7 + i]
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local taken = redis.call('EXISTS', unpack(jobs))
+
+-- The engine refuses the first write if it has no memory left, and no later
+-- one; so that is where its error is told from others and passed on.
+local function refusal(written)
+  if type(written) ~= 'table' or not written.err then
+    return nil
+  end
+  if string.find(written.err, 'OOM', 1, true) then
+    return redis.error_reply('EMQFULL ' .. written.err)
+  end
+  return written
+end
+
+if not version then
+  local refused = refusal(redis.pcall('HSET', KEYS[1], 'version', 'echomq:2.0.0'))
+  if refused then
+    return refused
+  end
+end
+
+local results = {}
+local seen = {}
+local waiting = {}
+local ranked = {}
+local delayed = {}
+local earliest = false
+for i = 1, count do
+  local a = 2 + 9 * (i - 1)
+  local id = ARGV[a + 1]
+  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[7 + i]) == 1)
+  if exists then
+    local name = redis.pcall('HGET', KEYS[7 + i], 'name')
+    results[#results + 1] = 'exists'
+    results[#results + 1] = type(name) == 'string' and name or ''
+  else
+    seen[id] = true
+    local opts = ARGV[a + 6]
+    local written
+    if opts == '' then
+      written = redis.pcall('HSET', KEYS[7 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
+    else
+      written = redis.pcall('HSET', KEYS[7 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
+    end
+    local refused = refusal(written)
+    if refused then
+      return refused
+    end
+    if ARGV[a + 4] ~= '' then
+      redis.call('HSET', KEYS[7 + i], 'cdc', ARGV[a + 4])
+    end
+    if ARGV[a + 5] ~= '1' then
+      redis.call('HSET', KEYS[7 + i], 'ver', ARGV[a + 5])
+    end
+    local priority = tonumber(ARGV[a + 9])
+    if priority > 0 then
+      redis.call('HSET', KEYS[7 + i], 'priority', priority)
+    end
+    local due = tonumber(ARGV[a + 8])
+    if due == 0 then
+      due = now + tonumber(ARGV[a + 7])
+    end
+    if due > now then
+      redis.call('HSET', KEYS[7 + i], 'delay', due - now)
+      delayed[#delayed + 1] = due
+      delayed[#delayed + 1] = id
+    elseif priority > 0 then
+      ranked[#ranked + 1] = priority
+      ranked[#ranked + 1] = id
+    else
+      waiting[#waiting + 1] = id
+    end
+    if level == 'all' then
+      redis.call('XADD', KEYS[7], 'MAXLEN', '~', history, '*', 'event', 'added', 'jobId', id)
+    end
+    results[#results + 1] = 'added'
+    results[#results + 1] = ''
+  end
+end
+
+local head
+if #ranked > 0 then
+  local ranks = math.floor(#ranked / 2)
+  local counter = redis.call('INCRBY', KEYS[4], ranks) - ranks
+  for i = 1, #ranked, 2 do
+    counter = counter + 1
+    ranked[i] = ranked[i] * 4294967296 + counter % 4294967296
+  end
+  redis.call('ZADD', KEYS[3], unpack(ranked))
+end
+if #waiting > 0 and redis.call('LPUSH', KEYS[2], unpack(waiting)) == #waiting then
+  head = waiting[1]
+elseif #waiting + #ranked > 0 and redis.call('EXISTS', KEYS[6]) == 0 then
+  head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+end
+if #delayed > 0 then
+  redis.call('ZADD', KEYS[5], unpack(delayed))
+  local soonest = redis.call('ZRANGE', KEYS[5], 0, 0)[1]
+  for i = 2, #delayed, 2 do
+    earliest = earliest or delayed[i] == soonest
+  end
+end
+if head then
+  redis.call('ZADD', KEYS[6], 0, head)
+elseif earliest then
+  redis.call('ZADD', KEYS[6], 1, '~due')
+end
+return { now, results }

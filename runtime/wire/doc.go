@@ -1,0 +1,14 @@
+// Package wire holds the names that every EchoMQ 2.0 runtime must agree on:
+// queue names, job ids, keys, hash slots, and the fields of a job.
+//
+// It is pure: it talks to no server and imports the standard library only, so
+// that generators, linters and other tools can use it as the runtime does.
+// See docs/protocol.md, layer L1.
+package wire
+
+// Version is the protocol version that a queue records in the field
+// [FieldVersion] of its meta hash, and the store under [StoreVersionKey].
+const Version = "echomq:2.0.0"
+
+// FieldVersion is the field of the meta hash that holds [Version].
+const FieldVersion = "version"
