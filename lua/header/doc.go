@@ -33,7 +33,8 @@
 //     wrote anything. @memory drains: its first write is one that the engine
 //     allows then, so it goes on. @memory reads: it writes nothing.
 //   - @key SUFFIX TYPE TEXT: a key of the queue, emq:{queue}:SUFFIX. KEYS[1] is
-//     the first @key, and so on. TYPE is hash, list, zset, string or stream.
+//     the first @key, and so on. TYPE is hash, list, set, zset,
+//     string or stream.
 //   - @each NAME TYPE PATTERN TEXT: a key that each item brings, PATTERN being
 //     <id> or <id>:PART. They follow the @key ones in KEYS, item by item.
 //   - @arg NAME KIND TEXT: an argument of the call. ARGV[1] is the first.

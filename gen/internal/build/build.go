@@ -1,0 +1,192 @@
+package build
+
+import (
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/echomq/echomq-go/annotations"
+	"github.com/echomq/echomq-go/gen/internal/load"
+	"github.com/echomq/echomq-go/gen/ir"
+)
+
+// Input is everything that is known about one package.
+type Input struct {
+	Source *load.Source
+	Facts  *annotations.Facts
+	Types  *load.Types
+}
+
+// Mentioned returns the names of the types that the directives mention, whose
+// declarations must be resolved.
+func Mentioned(facts *annotations.Facts) []string {
+	var names []string
+	for _, job := range facts.Jobs {
+		names = append(names, job.Type.Name.Name)
+		if result := job.Directive("result").Text(""); result != "" {
+			names = append(names, result)
+		}
+	}
+	return names
+}
+
+// Package returns the intermediate representation of one package. What is wrong
+// with its types goes to report, and the result is then of no use.
+func Package(in Input, report *annotations.Reporter) *ir.Package {
+	b := &builder{Input: in, report: report, imports: map[string]string{}}
+	pkg := &ir.Package{Path: in.Source.Meta.PkgPath, Name: in.Source.Name}
+	for _, queue := range in.Facts.Queues {
+		pkg.Queues = append(pkg.Queues, b.queue(queue))
+	}
+	for path, name := range b.imports {
+		pkg.Imports = append(pkg.Imports, ir.Import{Path: path, Name: name})
+	}
+	slices.SortFunc(pkg.Imports, func(a, b ir.Import) int { return strings.Compare(a.Path, b.Path) })
+	pkg.Declared = declaredNames(in.Source, b.position)
+	return pkg
+}
+
+type builder struct {
+	Input
+	report *annotations.Reporter
+	// imports maps the paths of mentioned packages to their names.
+	imports map[string]string
+}
+
+func (b *builder) position(pos token.Pos) ir.Position {
+	at := b.report.Position(pos)
+	return ir.Position{File: filepath.Base(at.Filename), Line: at.Line, Column: at.Column}
+}
+
+func (b *builder) queue(d *annotations.Directive) ir.Queue {
+	queue := ir.Queue{
+		Name:        d.Text("name"),
+		GoName:      annotations.QueueGoName(d),
+		Pos:         b.position(d.Pos),
+		Concurrency: d.Int("concurrency"),
+		Lease:       ir.Duration(d.Duration("lease")),
+		Events:      d.Text("events"),
+	}
+	for _, job := range b.Facts.Jobs {
+		if b.Facts.QueueOf(job) == d {
+			queue.Jobs = append(queue.Jobs, b.job(job))
+		}
+	}
+	return queue
+}
+
+func (b *builder) job(job *annotations.Job) ir.Job {
+	d := job.Directive("job")
+	return ir.Job{
+		Name:     job.WireName(),
+		GoName:   job.GoName(),
+		Pos:      b.position(job.Type.Name.Pos()),
+		Doc:      strings.TrimSpace(job.Doc.Text()),
+		Payload:  b.payload(job),
+		Result:   b.result(job),
+		Version:  max(d.Int("version"), 1),
+		Timeout:  ir.Duration(d.Duration("timeout")),
+		NoLimit:  d.Off("timeout"),
+		Priority: d.Int("priority"),
+		Delay:    ir.Duration(d.Duration("delay")),
+		Retry:    retry(job.Directive("retry")),
+		Keep: ir.Keep{
+			Completed: retention(job.Directive("keep"), "completed"),
+			Failed:    retention(job.Directive("keep"), "failed"),
+		},
+	}
+}
+
+func retry(d *annotations.Directive) ir.Retry {
+	return ir.Retry{
+		Attempts: d.Int("attempts"),
+		Backoff:  d.Text("backoff"),
+		Base:     ir.Duration(d.Duration("base")),
+		Cap:      ir.Duration(d.Duration("cap")),
+		Jitter:   d.Text("jitter"),
+		Stalls:   d.Int("stalls"),
+		NoStalls: d.Off("stalls"),
+	}
+}
+
+func retention(d *annotations.Directive, key string) ir.Retention {
+	kept := ir.Retention{None: d.Off(key)}
+	if argument := d.Argument(key); argument != nil {
+		for _, value := range argument.Values {
+			kept.Age += ir.Duration(value.Duration)
+			kept.Count += value.Int
+		}
+	}
+	return kept
+}
+
+// payload resolves the struct type of a job.
+func (b *builder) payload(job *annotations.Job) ir.Payload {
+	name := job.Type.Name
+	payload := ir.Payload{Type: name.Name, Fields: []ir.Field{}}
+	declared, ok := b.lookup(name.Name)
+	if !ok {
+		b.report.Report(annotations.RuleUnresolved, name.Pos(), name.End(), name.Name, "it is declared more than once, or hidden by another declaration")
+		return payload
+	}
+	b.crosses(declared.Type(), name.Name, name.Pos(), name.End())
+	if structure, ok := declared.Type().Underlying().(*types.Struct); ok {
+		payload.Fields = b.fields(structure)
+	}
+	return payload
+}
+
+// lookup returns the type that the package declares under name.
+func (b *builder) lookup(name string) (*types.TypeName, bool) {
+	declared, ok := b.Types.Package.Scope().Lookup(name).(*types.TypeName)
+	return declared, ok
+}
+
+// result resolves the type of a job's result.
+func (b *builder) result(job *annotations.Job) *ir.Result {
+	argument := job.Directive("result").Argument("")
+	if argument == nil {
+		return nil
+	}
+	value := argument.Values[0]
+	declared, ok := b.lookup(value.Text)
+	switch {
+	case !ok || !declared.Exported():
+		b.report.Report(annotations.RuleTypeName, value.Pos, value.End, value.Text, b.nearestType(value.Text))
+	case isGeneric(declared.Type()):
+		b.report.Report(annotations.RuleGeneric, value.Pos, value.End, value.Text)
+	default:
+		b.crosses(declared.Type(), value.Text, value.Pos, value.End)
+	}
+	return &ir.Result{Type: value.Text}
+}
+
+func isGeneric(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Alias:
+		return t.TypeParams().Len() > 0
+	case *types.Named:
+		return t.TypeParams().Len() > 0
+	}
+	return false
+}
+
+// nearestType ends a message with the exported type that was probably meant.
+func (b *builder) nearestType(name string) string {
+	if types.Universe.Lookup(name) != nil {
+		return "; declare one: type Result " + name
+	}
+	var exported []string
+	scope := b.Types.Package.Scope()
+	for _, candidate := range scope.Names() {
+		if _, ok := scope.Lookup(candidate).(*types.TypeName); ok && token.IsExported(candidate) {
+			exported = append(exported, candidate)
+		}
+	}
+	if near := annotations.Nearest(name, exported); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}

@@ -1,0 +1,248 @@
+package build
+
+import (
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/echomq/echomq-go/annotations"
+)
+
+// crosses reports what keeps a value of type t from crossing the wire as JSON.
+// The value is called name and stands between pos and end.
+func (b *builder) crosses(t types.Type, name string, pos, end token.Pos) {
+	c := &crossing{builder: b, seen: map[visit]bool{}, reported: map[token.Pos]bool{}}
+	c.value(t, place{path: name, pos: pos, end: end})
+}
+
+// crossing walks over everything that a value holds.
+type crossing struct {
+	*builder
+	seen map[visit]bool
+	// reported are the places with a mistake: one is enough for each.
+	reported map[token.Pos]bool
+}
+
+type visit struct {
+	named       types.Type
+	addressable bool
+}
+
+// place is a value by its path from the payload, and where to report what is
+// wrong with it: at the innermost field that the package itself declares.
+type place struct {
+	path     string
+	pos, end token.Pos
+	// addressable is set where encoding/json can call methods that have a
+	// pointer receiver.
+	addressable bool
+	// foreign is set inside a type of another package.
+	foreign bool
+}
+
+func (c *crossing) refuse(rule *annotations.Rule, at place, arguments ...any) {
+	if c.reported[at.pos] {
+		return
+	}
+	c.reported[at.pos] = true
+	c.report.Report(rule, at.pos, at.end, arguments...)
+}
+
+func (c *crossing) value(t types.Type, at place) {
+	if named, ok := types.Unalias(t).(*types.Named); ok {
+		key := visit{named, at.addressable}
+		if c.seen[key] {
+			return
+		}
+		c.seen[key] = true
+		at.foreign = named.Obj().Pkg() != c.Types.Package
+		if c.codec(named, at) {
+			return
+		}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		c.basic(u, at)
+	case *types.Pointer:
+		at.addressable = true
+		c.value(u.Elem(), at)
+	case *types.Slice:
+		at.addressable = true
+		c.value(u.Elem(), at)
+	case *types.Array:
+		c.value(u.Elem(), at)
+	case *types.Map:
+		c.mapKey(u.Key(), at)
+		at.addressable = false
+		c.value(u.Elem(), at)
+	case *types.Struct:
+		c.structure(u, at)
+	case *types.Interface:
+		if !u.Empty() {
+			c.refuse(annotations.RuleCannotCross, at, at.path, c.string(t)+" is an interface with methods, which cannot be decoded")
+		}
+	case *types.Chan:
+		c.refuse(annotations.RuleCannotCross, at, at.path, c.string(t)+" is a channel")
+	case *types.Signature:
+		c.refuse(annotations.RuleCannotCross, at, at.path, c.string(t)+" is a function")
+	}
+}
+
+// string spells a type as its package's own source would.
+func (c *crossing) string(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
+		if p == c.Types.Package {
+			return ""
+		}
+		return p.Name()
+	})
+}
+
+func (c *crossing) basic(t *types.Basic, at place) {
+	switch {
+	case t.Kind() == types.Invalid:
+		c.refuse(annotations.RuleUnresolved, at, at.path, c.reason(at))
+	case t.Info()&types.IsComplex != 0:
+		c.refuse(annotations.RuleCannotCross, at, at.path, t.Name()+" is a complex number")
+	case t.Kind() == types.UnsafePointer, t.Kind() == types.Uintptr:
+		c.refuse(annotations.RuleCannotCross, at, at.path, t.Name()+" is an address, which means nothing to another process")
+	}
+}
+
+// reason finds what the type checker said about the line of a field.
+func (c *crossing) reason(at place) string {
+	line := c.report.Position(at.pos)
+	for _, err := range c.Types.Errors {
+		if p := c.report.Position(err.Pos); !err.Soft && p.Filename == line.Filename && p.Line == line.Line {
+			return err.Msg
+		}
+	}
+	return "it is not declared, or its package was not found"
+}
+
+// mapKey reports a key that JSON cannot write or read.
+func (c *crossing) mapKey(key types.Type, at place) {
+	basic, ok := key.Underlying().(*types.Basic)
+	if ok && basic.Kind() == types.Invalid {
+		c.basic(basic, at)
+		return
+	}
+	if ok && basic.Info()&(types.IsString|types.IsInteger) != 0 {
+		return
+	}
+	if hasMethod(key, false, marshalText) && hasMethod(key, true, unmarshalText) {
+		return
+	}
+	c.refuse(annotations.RuleMapKey, at, at.path, c.string(key))
+}
+
+// structure walks over the fields of a struct.
+func (c *crossing) structure(structure *types.Struct, at place) {
+	names := map[string]*types.Var{}
+	for i := range structure.NumFields() {
+		field := structure.Field(i)
+		tag := c.tag(field, structure.Tag(i), c.fieldPlace(field, at))
+		if tag.skip || field.Name() == "_" {
+			continue
+		}
+		c.field(field, tag, at)
+		if field.Embedded() && tag.name == "" || !field.Exported() {
+			continue
+		}
+		name := tag.name
+		if name == "" {
+			name = field.Name()
+		}
+		if other := names[name]; other != nil {
+			c.refuse(annotations.RuleFieldName, c.fieldPlace(field, at), other.Name(), field.Name(), name)
+		}
+		names[name] = field
+	}
+}
+
+func (c *crossing) field(field *types.Var, tag jsonTag, at place) {
+	inner := c.fieldPlace(field, at)
+	if !field.Embedded() || tag.name != "" {
+		if !field.Exported() {
+			c.hidden(inner)
+			return
+		}
+		c.value(field.Type(), inner)
+		return
+	}
+	_, pointer := types.Unalias(field.Type()).(*types.Pointer)
+	structure := isStruct(field.Type())
+	switch {
+	case field.Exported() || structure && !pointer:
+		c.value(field.Type(), inner)
+	case structure:
+		c.refuse(annotations.RuleCannotCross, inner, inner.path, "a pointer to an unexported struct cannot be decoded when it is embedded")
+	default:
+		c.hidden(inner)
+	}
+}
+
+func (c *crossing) hidden(at place) {
+	cure := `export it, or say so with the tag json:"-"`
+	if at.foreign {
+		cure = "its type has no MarshalJSON; use a type that has, or fields of your own"
+	}
+	c.refuse(annotations.RuleHiddenField, at, at.path, cure)
+}
+
+func isStruct(t types.Type) bool {
+	if pointer, ok := t.Underlying().(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	_, ok := t.Underlying().(*types.Struct)
+	return ok
+}
+
+// fieldPlace returns the place of a field inside the struct at a place.
+func (c *crossing) fieldPlace(field *types.Var, at place) place {
+	at.path += "." + field.Name()
+	if field.Pkg() == c.Types.Package && !at.foreign {
+		at.pos, at.end = field.Pos(), field.Pos()+token.Pos(len(field.Name()))
+	}
+	return at
+}
+
+// jsonTag is what a struct tag says to encoding/json.
+type jsonTag struct {
+	name string
+	skip bool
+}
+
+// jsonOptions are the options that encoding/json knows.
+var jsonOptions = []string{"omitempty", "omitzero", "string"}
+
+func (c *crossing) tag(field *types.Var, text string, at place) jsonTag {
+	value, ok := lookupTag(text)
+	if !ok {
+		if strings.Contains(text, "json") && !at.foreign {
+			c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" cannot be read; write `json:\"name\"`")
+		}
+		return jsonTag{}
+	}
+	if value == "-" {
+		return jsonTag{skip: true}
+	}
+	name, options, _ := strings.Cut(value, ",")
+	for option := range strings.SplitSeq(options, ",") {
+		c.tagOption(option, at)
+	}
+	return jsonTag{name: name}
+}
+
+func (c *crossing) tagOption(option string, at place) {
+	for _, known := range jsonOptions {
+		if option == "" || option == known || at.foreign {
+			return
+		}
+	}
+	hint := ""
+	if near := annotations.Nearest(option, jsonOptions); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has option "+option+", which encoding/json ignores"+hint)
+}

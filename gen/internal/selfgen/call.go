@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/echomq/echomq-go/lua/header"
+)
+
+// generateCall writes the typed call of one script.
+func generateCall(s script, taken map[string]string) ([]byte, error) {
+	n, err := newNames(s, taken)
+	if err != nil {
+		return nil, err
+	}
+	f := newFile("lua/"+s.Name+".lua", "script")
+	f.line("import (")
+	f.line("%q", "github.com/echomq/echomq-go/lua")
+	f.line("%q", "github.com/echomq/echomq-go/runtime/wire")
+	f.line(")")
+	c := &callWriter{file: f, script: s, names: n}
+	c.arguments()
+	c.call()
+	c.replyTypes()
+	c.decode()
+	c.wordTypes()
+	if len(c.faults) > 0 {
+		return nil, errors.Join(c.faults...)
+	}
+	return f.source()
+}
+
+// callWriter writes the parts of one script's file.
+type callWriter struct {
+	*file
+	script script
+	names  *names
+	order  []header.Value // the first value of each word type
+	faults []error
+}
+
+// arguments writes the structs of the call and of its items.
+func (c *callWriter) arguments() {
+	s, n := c.script, c.names
+	summary, rest, _ := strings.Cut(s.Doc, "\n\n")
+	c.line("")
+	c.comment("", fmt.Sprintf("%s is a call of %s.lua: %s", n.call, s.Name, strings.TrimPrefix(summary, s.Name+" ")))
+	if rest != "" {
+		c.line("//")
+		c.comment("", rest)
+	}
+	c.line("type %s struct {", n.call)
+	c.fields(s.Args, c.argType)
+	if len(s.Items) > 0 {
+		c.line("// %s are the items of the call.", itemsField)
+		c.line("%s []%s", itemsField, n.item)
+	}
+	c.line("}")
+	if len(s.Items) == 0 {
+		return
+	}
+	c.line("")
+	c.line("// %s is an item of [%s].", n.item, n.call)
+	c.line("type %s struct {", n.item)
+	c.fields(s.Items, c.argType)
+	c.line("}")
+}
+
+const itemsField = "Items"
+
+func (c *callWriter) fields(values []header.Value, typeOf func(header.Value) string) {
+	for _, v := range values {
+		c.comment("\t", sentence(upperName(v.Name)+": "+v.Doc))
+		c.line("%s %s", upperName(v.Name), typeOf(v))
+	}
+}
+
+func sentence(text string) string { return strings.TrimSuffix(text, ".") + "." }
+
+// argType is the Go type of an argument.
+func (c *callWriter) argType(v header.Value) string {
+	switch v.Kind {
+	case header.KindInt, header.KindMS:
+		return "int64"
+	case header.KindFlag:
+		return "bool"
+	case header.KindID:
+		return "wire.JobID"
+	case header.KindBytes:
+		return "[]byte"
+	case header.KindWord:
+		return c.wordType(v)
+	default:
+		return "string"
+	}
+}
+
+// argument is the Go expression of an argument as an element of ARGV.
+func argument(receiver string, v header.Value) string {
+	field := receiver + "." + upperName(v.Name)
+	switch v.Kind {
+	case header.KindFlag:
+		return "flag(" + field + ")"
+	case header.KindID:
+		return field + ".String()"
+	case header.KindWord:
+		return "string(" + field + ")"
+	default:
+		return field
+	}
+}
+
+// call writes the method that builds KEYS and ARGV.
+func (c *callWriter) call() {
+	s, n := c.script, c.names
+	c.line("")
+	c.line("// Call builds the call for queue.")
+	c.line("func (c %s) Call(queue wire.Queue) Call {", n.call)
+	c.line("keys := make([]string, 0, %s)", capacity(len(s.Keys), len(s.Each)))
+	c.line("keys = append(keys,")
+	for _, key := range s.Keys {
+		c.line("queue.Key(%q),", key.Suffix)
+	}
+	c.line(")")
+	c.line("args := make([]any, 0, %s)", capacity(len(s.Args), len(s.Items)))
+	c.appendArguments("c", s.Args)
+	if len(s.Items) > 0 {
+		c.line("for i := range c.%s {", itemsField)
+		c.line("item := &c.%s[i]", itemsField)
+		c.appendKeys()
+		c.appendArguments("item", s.Items)
+		c.line("}")
+	}
+	c.line("return Call{Script: lua.%s(), Keys: keys, Args: args}", upperName(s.Name))
+	c.line("}")
+}
+
+func capacity(fixed, each int) string {
+	switch each {
+	case 0:
+		return fmt.Sprint(fixed)
+	case 1:
+		return fmt.Sprintf("%d+len(c.%s)", fixed, itemsField)
+	default:
+		return fmt.Sprintf("%d+%d*len(c.%s)", fixed, each, itemsField)
+	}
+}
+
+func (c *callWriter) appendKeys() {
+	if len(c.script.Each) == 0 {
+		return
+	}
+	var keys []string
+	for _, key := range c.script.Each {
+		if key.Part == "" {
+			keys = append(keys, "queue.Job(item.ID)")
+		} else {
+			keys = append(keys, fmt.Sprintf("queue.JobKey(item.ID, %q)", key.Part))
+		}
+	}
+	c.line("keys = append(keys, %s)", strings.Join(keys, ", "))
+}
+
+func (c *callWriter) appendArguments(receiver string, values []header.Value) {
+	if len(values) == 0 {
+		return
+	}
+	c.line("args = append(args,")
+	for _, v := range values {
+		c.line("%s,", argument(receiver, v))
+	}
+	c.line(")")
+}

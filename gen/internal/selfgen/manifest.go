@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/echomq/echomq-go/lua/header"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// manifest is the content of lua/manifest.json.
+type manifest struct {
+	Description string           `json:"description"`
+	Protocol    string           `json:"protocol"`
+	Calling     calling          `json:"calling"`
+	Kinds       []described      `json:"kinds"`
+	Job         manifestJob      `json:"job"`
+	Scripts     []manifestScript `json:"scripts"`
+}
+
+// calling tells how KEYS and ARGV are built.
+type calling struct {
+	Description string `json:"description"`
+	Key         string `json:"key"`
+	Each        string `json:"each"`
+	Keys        string `json:"KEYS"`
+	Args        string `json:"ARGV"`
+	Reply       string `json:"reply"`
+	Errors      string `json:"errors"`
+	Memory      string `json:"memory"`
+}
+
+type described struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+type manifestJob struct {
+	Description string          `json:"description"`
+	Fields      []manifestField `json:"fields"`
+}
+
+// manifestField is a field of a job's hash. Long is null for one that only
+// scripts read.
+type manifestField struct {
+	Wire        string  `json:"wire"`
+	Long        *string `json:"long"`
+	Type        string  `json:"type"`
+	Absent      string  `json:"absent,omitempty"`
+	Description string  `json:"description"`
+}
+
+type manifestScript struct {
+	Name        string          `json:"name"`
+	File        string          `json:"file"`
+	SHA1        string          `json:"sha1"`
+	Description string          `json:"description"`
+	Memory      header.Memory   `json:"memory"`
+	Keys        []manifestKey   `json:"keys"`
+	Each        []manifestEach  `json:"each"`
+	Args        []manifestValue `json:"args"`
+	Items       []manifestValue `json:"items"`
+	Fields      []scriptField   `json:"fields"`
+	Reply       []manifestValue `json:"reply"`
+	Errors      []manifestError `json:"errors"`
+}
+
+type manifestKey struct {
+	Suffix      string         `json:"suffix"`
+	Type        header.KeyType `json:"type"`
+	Description string         `json:"description"`
+}
+
+type manifestEach struct {
+	Name        string         `json:"name"`
+	Type        header.KeyType `json:"type"`
+	Pattern     string         `json:"pattern"`
+	Description string         `json:"description"`
+}
+
+type manifestValue struct {
+	Name        string          `json:"name"`
+	Kind        header.Kind     `json:"kind"`
+	Words       []string        `json:"words,omitempty"`
+	Description string          `json:"description"`
+	Record      []manifestValue `json:"record,omitempty"`
+}
+
+type scriptField struct {
+	Key  string `json:"key"`
+	Wire string `json:"wire"`
+	// Long is the name outside the wire of a field of a job.
+	Long string `json:"long,omitempty"`
+}
+
+type manifestError struct {
+	Code        string `json:"code"`
+	Description string `json:"description"`
+}
+
+func generateManifest(from source) ([]byte, error) {
+	m := manifest{
+		Description: "The scripts of the EchoMQ protocol, for a runtime in any language: load each file with SCRIPT LOAD, check that the server answers its sha1, and build KEYS and ARGV as \"calling\" says. Generated from the headers of the scripts; do not edit.",
+		Protocol:    wire.Version,
+		Calling:     callingRules,
+		Kinds:       kinds,
+		Job: manifestJob{
+			Description: "The fields of a job's hash: the name on the wire, the long name that programs and people see (null: none, scripts only), the type, and what its absence means if not zero.",
+			Fields:      manifestFields(from.envelope),
+		},
+	}
+	long := map[string]string{}
+	for _, field := range from.envelope {
+		long[field.wire] = field.long
+	}
+	for _, s := range from.scripts {
+		m.Scripts = append(m.Scripts, newManifestScript(s, long))
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(m)
+	return b.Bytes(), err
+}
+
+func manifestFields(fields []envelopeField) []manifestField {
+	types := map[string]string{"[]byte": "bytes", "Timestamp": "ms", "Milliseconds": "ms"}
+	var out []manifestField
+	for _, field := range fields {
+		described := manifestField{Wire: field.wire, Type: field.goType, Absent: absent[field.wire], Description: field.doc}
+		if field.long != "" {
+			described.Long = &field.long
+		}
+		if name, ok := types[field.goType]; ok {
+			described.Type = name
+		}
+		out = append(out, described)
+	}
+	return out
+}
+
+func newManifestScript(s script, long map[string]string) manifestScript {
+	out := manifestScript{
+		Name: s.Name, File: s.Name + ".lua", SHA1: s.sha1, Memory: s.Memory,
+		Description: strings.Join(strings.Fields(s.Doc), " "),
+		Keys:        []manifestKey{}, Each: []manifestEach{}, Fields: []scriptField{}, Errors: []manifestError{},
+		Args: manifestValues(s.Args), Items: manifestValues(s.Items), Reply: []manifestValue{},
+	}
+	jobs := map[string]bool{}
+	for _, key := range s.Keys {
+		out.Keys = append(out.Keys, manifestKey{Suffix: key.Suffix, Type: key.Type, Description: key.Doc})
+	}
+	for _, key := range s.Each {
+		jobs[key.Name] = key.Part == ""
+		out.Each = append(out.Each, manifestEach{Name: key.Name, Type: key.Type, Pattern: key.Pattern(), Description: key.Doc})
+	}
+	for _, field := range s.Fields {
+		named := scriptField{Key: field.Key, Wire: field.Name}
+		if jobs[field.Key] {
+			named.Long = long[field.Name]
+		}
+		out.Fields = append(out.Fields, named)
+	}
+	for _, reply := range s.Replies {
+		value := newManifestValue(reply.Value)
+		value.Record = manifestValues(reply.Record)
+		out.Reply = append(out.Reply, value)
+	}
+	for _, e := range s.Errors {
+		out.Errors = append(out.Errors, manifestError{Code: e.Code, Description: e.Doc})
+	}
+	return out
+}
+
+func newManifestValue(v header.Value) manifestValue {
+	return manifestValue{Name: v.Name, Kind: v.Kind, Words: v.Words, Description: v.Doc}
+}
+
+func manifestValues(values []header.Value) []manifestValue {
+	out := []manifestValue{}
+	for _, v := range values {
+		out = append(out, newManifestValue(v))
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+package main
+
+// callingRules tell how a call is built; they say in words what generateCall
+// writes as code.
+var callingRules = calling{
+	Description: "How a call is built from a script's keys, each, args and items, and how its answer is read. {queue} stands for the queue's name in literal braces: the hash tag.",
+	Key:         "emq:{queue}:SUFFIX, for each of \"keys\"",
+	Each:        "emq:{queue}:PATTERN, for each of \"each\", with the item's argument \"id\" in place of <id>",
+	Keys:        "the keys in order, then for every item its each keys in order",
+	Args:        "the args in order, then for every item its items in order; integers as plain decimals without a sign or exponent unless negative",
+	Reply:       "an array of exactly the elements of \"reply\", in order",
+	Errors:      "an error reply whose first word is one of the codes in \"errors\"; the whole call is refused, nothing was written",
+	Memory:      "with maxmemory reached the script is refused before it wrote anything (refused), goes on because its first write frees memory (drains), or writes nothing (reads)",
+}
+
+// kinds describe the kinds of arguments and of elements of a reply.
+var kinds = []described{
+	{"int", "an integer"},
+	{"ms", "an integer: milliseconds, since 1970-01-01T00:00Z for a moment"},
+	{"flag", "0 or 1"},
+	{"id", "a job's id"},
+	{"string", "a string, UTF-8"},
+	{"bytes", "a string of any bytes"},
+	{"word", "one of the strings in \"words\""},
+	{"ids", "reply only: an array of job ids"},
+	{"hash", "reply only: an array of alternating fields and values of a hash"},
+	{"records", "reply only: one flat array, record by record; each record has the elements of \"record\", in order"},
+}

@@ -1,0 +1,174 @@
+package header
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// form is a form of declaration: its operands and how they are read.
+type form struct {
+	name     string
+	rank     int // its place in the order of declarations, from 1
+	operands []string
+	text     bool // whether text follows, which is then required
+	read     func(p *parser, operands []word, doc string)
+}
+
+// forms are all declarations, in the order in which they must stand; a record
+// may also follow its reply directly.
+var forms []form
+
+func init() {
+	forms = []form{
+		{name: "memory", rank: 1, operands: []string{"refused|drains|reads"}, read: (*parser).readMemory},
+		{name: "key", rank: 2, operands: []string{"SUFFIX", "TYPE"}, text: true, read: (*parser).readKey},
+		{name: "each", rank: 3, operands: []string{"NAME", "TYPE", "PATTERN"}, text: true, read: (*parser).readEach},
+		{name: "arg", rank: 4, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readArg},
+		{name: "item", rank: 5, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readItem},
+		{name: "field", rank: 6, operands: []string{"NAME", "KEY"}, read: (*parser).readField},
+		{name: "reply", rank: 7, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readReply},
+		{name: "record", rank: 7, operands: []string{"REPLY", "NAME", "KIND"}, text: true, read: (*parser).readRecord},
+		{name: "error", rank: 8, operands: []string{"CODE"}, text: true, read: (*parser).readError},
+	}
+}
+
+func formNames() []string {
+	var names []string
+	for _, form := range forms {
+		names = append(names, "@"+form.name)
+	}
+	return names
+}
+
+func formOrder() string { return strings.Join(formNames(), ", ") }
+
+func (p *parser) readMemory(operands []word, _ string) {
+	memory := operands[0]
+	switch {
+	case p.script.Memory != "":
+		p.fault(memory.column, "a second @memory; a script has one")
+	case !slices.Contains(memories, memory.text):
+		p.fault(memory.column, "unknown @memory %q%s; it is one of %s", memory.text, Nearest(memory.text, memories), strings.Join(memories, ", "))
+	default:
+		p.script.Memory = Memory(memory.text)
+	}
+}
+
+func (p *parser) readKey(operands []word, doc string) {
+	suffix := operands[0]
+	if slices.Contains(p.script.KeyNames(), suffix.text) {
+		p.fault(suffix.column, "key %q is declared twice", suffix.text)
+		return
+	}
+	known := wire.QueueSuffixes()
+	if !slices.Contains(known, suffix.text) {
+		p.fault(suffix.column, "a queue has no key %q%s", suffix.text, Nearest(suffix.text, known))
+		return
+	}
+	keyType := p.keyType(operands[1], queueTypes[suffix.text])
+	p.script.Keys = append(p.script.Keys, Key{Position: p.position(suffix.column), Suffix: suffix.text, Type: keyType, Doc: doc})
+}
+
+func (p *parser) readEach(operands []word, doc string) {
+	name, pattern := operands[0], operands[2]
+	p.name(name)
+	if slices.Contains(p.script.KeyNames(), name.text) {
+		p.fault(name.column, "key %q is declared twice", name.text)
+		return
+	}
+	part, ok := strings.CutPrefix(pattern.text, idPattern)
+	part, parted := strings.CutPrefix(part, ":")
+	known := wire.JobParts()
+	switch {
+	case !ok, parted != (part != ""):
+		p.fault(pattern.column, "pattern %q is neither %s nor %s:PART", pattern.text, idPattern, idPattern)
+		return
+	case parted && !slices.Contains(known, part):
+		p.fault(pattern.column, "a job has no key %q%s", part, Nearest(part, known))
+		return
+	}
+	for _, other := range p.script.Each {
+		if other.Part == part {
+			p.fault(pattern.column, "key %q has the same pattern as %q", name.text, other.Name)
+		}
+	}
+	keyType := p.keyType(operands[1], jobTypes[part])
+	p.script.Each = append(p.script.Each, EachKey{Position: p.position(name.column), Name: name.text, Type: keyType, Part: part, Doc: doc})
+}
+
+func (p *parser) readArg(operands []word, doc string) {
+	if value, ok := p.value(operands[0], operands[1], doc, p.script.Args, argKinds); ok {
+		p.script.Args = append(p.script.Args, value)
+	}
+}
+
+func (p *parser) readItem(operands []word, doc string) {
+	if value, ok := p.value(operands[0], operands[1], doc, p.script.Items, argKinds); ok {
+		p.script.Items = append(p.script.Items, value)
+	}
+}
+
+func (p *parser) readField(operands []word, _ string) {
+	name, key := operands[0], operands[1]
+	field := Field{Position: p.position(name.column), Name: name.text, Key: key.text}
+	keyType, declared := p.script.KeyType(key.text)
+	switch {
+	case !declared:
+		p.fault(key.column, "no key %q is declared%s", key.text, Nearest(key.text, p.script.KeyNames()))
+		return
+	case keyType != Hash:
+		p.fault(key.column, "key %q is a %s; only a hash has fields", key.text, keyType)
+		return
+	case slices.ContainsFunc(p.script.Fields, func(f Field) bool { return f.Name == field.Name && f.Key == field.Key }):
+		p.fault(name.column, "field %q of %q is declared twice", name.text, key.text)
+		return
+	case p.isJob(key.text) && name.text == AnyField:
+		p.fault(name.column, "a job's fields are names, not data; declare each that the script uses")
+		return
+	case p.isJob(key.text) && !slices.Contains(envelopeFields(), name.text):
+		p.fault(name.column, "a job has no field %q%s", name.text, Nearest(name.text, envelopeFields()))
+		return
+	}
+	p.script.Fields = append(p.script.Fields, field)
+}
+
+func (p *parser) readReply(operands []word, doc string) {
+	var others []Value
+	for _, reply := range p.script.Replies {
+		others = append(others, reply.Value)
+	}
+	if value, ok := p.value(operands[0], operands[1], doc, others, replyKinds); ok {
+		p.script.Replies = append(p.script.Replies, Reply{Value: value})
+	}
+}
+
+func (p *parser) readRecord(operands []word, doc string) {
+	reply := operands[0]
+	for i := range p.script.Replies {
+		records := &p.script.Replies[i]
+		if records.Name != reply.text {
+			continue
+		}
+		if records.Kind != KindRecords {
+			p.fault(reply.column, "reply %q is of kind %s; only one of kind records has records", reply.text, records.Kind)
+		} else if value, ok := p.value(operands[1], operands[2], doc, records.Record, recordKinds); ok {
+			records.Record = append(records.Record, value)
+		}
+		return
+	}
+	p.fault(reply.column, "no @reply %q is declared", reply.text)
+}
+
+func (p *parser) readError(operands []word, doc string) {
+	code := operands[0]
+	switch {
+	case !isErrorCode(code.text):
+		p.fault(code.column, "error code %q is not EMQ and capital letters", code.text)
+	case slices.ContainsFunc(p.script.Errors, func(e ErrorReply) bool { return e.Code == code.text }):
+		p.fault(code.column, "error %s is declared twice", code.text)
+	default:
+		p.script.Errors = append(p.script.Errors, ErrorReply{Position: p.position(code.column), Code: code.text, Doc: doc})
+	}
+}

@@ -1,0 +1,325 @@
+--- pick takes the jobs that come next for a worker.
+---
+--- It pops the true heads, in order. A head whose keys were declared is started:
+--- locked under the call's token, and returned whole. Any other head is
+--- reserved: held for this token until a deadline, and its id returned, so that
+--- the caller's next call can declare it and start it. Nothing is popped in
+--- vain and no job is taken out of order.
+---
+--- A call sent again with "again" set returns what its token already holds, and
+--- takes nothing more, if its first execution took anything.
+---
+--- A job whose payload is larger than the caller takes comes without it, and
+--- with the reason for which the caller is to fail it.
+---
+--- A head without a hash is dropped; one whose hash is of a wrong type or has no
+--- name is put into quarantine. Either is an event, and the pick goes on.
+---
+--- @memory drains
+--- @key meta hash the queue's version
+--- @key wait list ids without priority; the next to run is at the tail
+--- @key prioritized zset ids with a priority
+--- @key pc string counter that orders jobs of one priority
+--- @key delayed zset ids by due time
+--- @key active zset ids by the deadline of their lease
+--- @key reserved hash ids to the token they are reserved for
+--- @key quarantine zset ids whose hash cannot be used
+--- @key marker zset wakes idle workers
+--- @key events stream what happened
+--- @each job hash <id> the job
+--- @each lock string <id>:lock the token that holds it
+--- @arg events word(none|final|all) which events are written
+--- @arg history int how many events are kept, about
+--- @arg token string the new token under which jobs are taken
+--- @arg worker string the worker's name, for the job's record
+--- @arg lease ms how long the jobs are held
+--- @arg want int how many heads to pop, at most 500
+--- @arg window int how many of the next ids to show, at least 1
+--- @arg limit int at how many bytes of jobs to start no more; the rest is reserved
+--- @arg payload int how many bytes a payload may have; a larger one is not sent
+--- @arg again flag whether this call may have been executed before
+--- @item id id a job that is reserved, or believed to come next
+--- @item reservation string the token it is reserved for; empty for a belief
+--- @field version meta
+--- @field name job
+--- @field ats job
+--- @field processedOn job
+--- @field pb job
+--- @field data job
+--- @field defa job
+--- @field * reserved
+--- @reply now ms the server's clock
+--- @reply due ms when the next delayed job is due; 0 if there is none
+--- @reply expiry ms when the next lease ends; 0 if there is none
+--- @reply started records the jobs that are now this token's, in order
+--- @record started id id the job's id
+--- @record started starts int how often it has been started, this one included
+--- @record started job hash the job as it was before it was started
+--- @reply reserved ids held for this token, in order; declare them to start them
+--- @reply window ids what comes next
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+
+local version = redis.call('HGET', KEYS[1], 'version')
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+local count = math.floor((#KEYS - 10) / 2)
+if #KEYS ~= 10 + 2 * count or #ARGV ~= 10 + 2 * count then
+  return redis.error_reply('EMQARGS pick takes 10 keys and 10 arguments, then 2 keys and 2 arguments for each job')
+end
+local level = ARGV[1]
+local history = tonumber(ARGV[2])
+local token = ARGV[3]
+local worker = ARGV[4]
+local lease = tonumber(ARGV[5])
+local want = tonumber(ARGV[6])
+local window = tonumber(ARGV[7])
+local limit = tonumber(ARGV[8])
+local payload = tonumber(ARGV[9])
+local again = ARGV[10] == '1'
+if not history or not lease or not want or not window or not limit or not payload then
+  return redis.error_reply('EMQARGS history, lease, want, window, limit and payload must be numbers')
+end
+if token == '' or lease < 1 or want < 0 or want > 500 or window < 1 or window > 1000 then
+  return redis.error_reply('EMQARGS token must not be empty, lease be positive, want 0 to 500 and window 1 to 1000')
+end
+
+local declared = {}
+for i = 1, count do
+  if declared[ARGV[9 + 2 * i]] then
+    return redis.error_reply('EMQARGS a job is declared twice')
+  end
+  declared[ARGV[9 + 2 * i]] = true
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local deadline = now + lease
+
+-- What this token holds already, if the call was executed before.
+local held = {}
+local reserved = {}
+if again then
+  local locks = {}
+  for i = 1, count do
+    locks[i] = KEYS[10 + 2 * i]
+  end
+  if count > 0 then
+    local tokens = redis.call('MGET', unpack(locks))
+    for i = 1, count do
+      if tokens[i] == token then
+        held[i] = true
+        want = 0
+      end
+    end
+  end
+  local cursor = '0'
+  for _ = 1, 8 do
+    local page = redis.call('HSCAN', KEYS[7], cursor, 'COUNT', 500)
+    for f = 1, #page[2], 2 do
+      if page[2][f + 1] == token then
+        reserved[#reserved + 1] = page[2][f]
+        want = 0
+      end
+    end
+    cursor = page[1]
+    if cursor == '0' then
+      break
+    end
+  end
+end
+
+-- Which of the declared jobs are reserved for the caller.
+local claims = {}
+local redeemed = {}
+for i = 1, count do
+  if ARGV[10 + 2 * i] ~= '' and not held[i] then
+    claims[#claims + 1] = ARGV[9 + 2 * i]
+  end
+end
+if #claims > 0 then
+  local owners = redis.call('HMGET', KEYS[7], unpack(claims))
+  local c = 0
+  for i = 1, count do
+    if ARGV[10 + 2 * i] ~= '' and not held[i] then
+      c = c + 1
+      redeemed[i] = owners[c] == ARGV[10 + 2 * i]
+    end
+  end
+end
+
+-- The marker goes first: it is set again below if there is more to take, and
+-- the engine allows a deletion when it has no memory left.
+redis.call('DEL', KEYS[9])
+if #claims > 0 then
+  local owned = {}
+  for i = 1, count do
+    if redeemed[i] then
+      owned[#owned + 1] = ARGV[9 + 2 * i]
+    end
+  end
+  if #owned > 0 then
+    redis.call('HDEL', KEYS[7], unpack(owned))
+  end
+end
+
+local popped = {}
+local ranked = false
+if want > 0 then
+  local ids = redis.call('RPOP', KEYS[2], want)
+  if ids then
+    popped = ids
+  end
+  if #popped < want then
+    local scored = redis.call('ZPOPMIN', KEYS[3], want - #popped)
+    for f = 1, #scored, 2 do
+      popped[#popped + 1] = scored[f]
+      ranked = true
+    end
+  end
+end
+local place = {}
+for p = 1, #popped do
+  -- An id that no client can declare would be reserved for ever.
+  if #popped[p] > 255 or not string.find(popped[p], '^[%w_][%w._-]*$') then
+    redis.call('ZADD', KEYS[8], now, popped[p])
+    if level ~= 'none' then
+      redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', popped[p])
+    end
+  else
+    place[popped[p]] = p
+  end
+end
+
+local locks = {}
+local leases = {}
+local starts = {}
+local hashes = {}
+local names = {}
+local order = {}
+local bytes = 0
+local crowded = {}
+for i = 1, count do
+  local id = ARGV[9 + 2 * i]
+  if held[i] or redeemed[i] or place[id] then
+    local hash = redis.pcall('HGETALL', KEYS[9 + 2 * i])
+    local started = 0
+    local size = 0
+    local named = false
+    local excess
+    if not hash.err then
+      for f = 1, #hash, 2 do
+        if hash[f] == 'data' and #hash[f + 1] > payload then
+          excess = #hash[f + 1]
+          hash[f + 1] = ''
+        end
+        size = size + #hash[f + 1]
+        if hash[f] == 'ats' then
+          started = tonumber(hash[f + 1]) or 0
+        elseif hash[f] == 'name' then
+          named = true
+        end
+      end
+    end
+    if not hash.err and #hash == 0 then
+      redis.call('ZREM', KEYS[6], id)
+      if level ~= 'none' then
+        redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'orphan', 'jobId', id)
+      end
+    elseif not named then
+      redis.call('ZREM', KEYS[6], id)
+      redis.call('ZADD', KEYS[8], now, id)
+      if level ~= 'none' then
+        redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id)
+      end
+    elseif bytes > 0 and bytes + size > limit and not held[i] then
+      crowded[#crowded + 1] = id
+    else
+      bytes = bytes + size
+      if excess then
+        hash[#hash + 1] = 'defa'
+        hash[#hash + 1] = 'the payload has ' .. string.format('%.0f', excess) .. ' bytes; the worker takes ' .. ARGV[9]
+      end
+      if not held[i] then
+        started = started + 1
+        redis.call('HSET', KEYS[9 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
+        locks[#locks + 1] = KEYS[10 + 2 * i]
+        locks[#locks + 1] = token
+        leases[#leases + 1] = deadline
+        leases[#leases + 1] = id
+        if level == 'all' then
+          redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'active', 'jobId', id)
+        end
+      end
+      order[#order + 1] = i
+      names[i] = id
+      starts[i] = started
+      hashes[i] = hash
+    end
+    place[id] = nil
+  end
+end
+
+-- Heads that were not declared, and declared ones that no longer fitted.
+local holds = {}
+for p = 1, #popped do
+  if place[popped[p]] == p then
+    crowded[#crowded + 1] = popped[p]
+  end
+end
+for c = 1, #crowded do
+  reserved[#reserved + 1] = crowded[c]
+  holds[#holds + 1] = crowded[c]
+  holds[#holds + 1] = token
+  leases[#leases + 1] = deadline
+  leases[#leases + 1] = crowded[c]
+end
+if #holds > 0 then
+  redis.call('HSET', KEYS[7], unpack(holds))
+end
+if #locks > 0 then
+  redis.call('MSET', unpack(locks))
+end
+if #leases > 0 then
+  redis.call('ZADD', KEYS[6], unpack(leases))
+end
+
+local started = {}
+for o = 1, #order do
+  local i = order[o]
+  started[#started + 1] = names[i]
+  started[#started + 1] = starts[i]
+  started[#started + 1] = hashes[i]
+end
+
+-- The window, nearest first, and with it whether anything is left to take.
+local nearest = redis.call('LRANGE', KEYS[2], 0 - window, -1)
+local upcoming = {}
+for w = #nearest, 1, -1 do
+  upcoming[#upcoming + 1] = nearest[w]
+end
+if #upcoming < window then
+  local behind = redis.call('ZRANGE', KEYS[3], 0, window - #upcoming - 1)
+  for w = 1, #behind do
+    upcoming[#upcoming + 1] = behind[w]
+  end
+  if ranked and #behind == 0 then
+    redis.call('DEL', KEYS[4])
+  end
+end
+if #upcoming > 0 then
+  redis.call('ZADD', KEYS[9], 0, upcoming[1])
+end
+
+local due = redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')[2]
+local expiry = redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')[2]
+return {
+  now,
+  math.floor(tonumber(due or 0)),
+  math.floor(tonumber(expiry or 0)),
+  started,
+  reserved,
+  upcoming,
+}

@@ -1,0 +1,145 @@
+--- promote makes delayed jobs that are due ready to run.
+---
+--- A job that has run before goes to the front of its priority, where it came
+--- from; a new one goes behind those that wait already. One whose hash is gone
+--- is dropped, one whose hash cannot be used is put into quarantine.
+---
+--- @memory drains
+--- @key meta hash the queue's version
+--- @key wait list ids without priority; the next to run is at the tail
+--- @key prioritized zset ids with a priority
+--- @key pc string counter that orders jobs of one priority
+--- @key delayed zset ids by due time
+--- @key quarantine zset ids whose hash cannot be used
+--- @key marker zset wakes idle workers
+--- @key events stream what happened
+--- @each job hash <id> the job
+--- @arg events word(none|final|all) which events are written
+--- @arg history int how many events are kept, about
+--- @item id id a job that is believed to be due, the earliest first
+--- @field version meta
+--- @field name job
+--- @field priority job
+--- @field ats job
+--- @field delay job
+--- @reply now ms the server's clock
+--- @reply due ms when the next delayed job is due; 0 if there is none
+--- @reply results records one per item, in order
+--- @record results verdict word(promoted|early|gone|orphan|quarantined) what happened
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+
+local version = redis.call('HGET', KEYS[1], 'version')
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+local count = #KEYS - 8
+local level = ARGV[1]
+local history = tonumber(ARGV[2])
+if count < 1 or #ARGV ~= 2 + count or not history then
+  return redis.error_reply('EMQARGS promote takes 8 keys and 2 arguments, then 1 key and 1 argument for each job')
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+local ids = {}
+for i = 1, count do
+  ids[i] = ARGV[2 + i]
+end
+local scores = redis.call('ZMSCORE', KEYS[5], unpack(ids))
+local verdicts = {}
+local seen = {}
+local leaving = {}
+local waiting = {}
+local front = {}
+local ranked = {}
+local foremost = {}
+local broken = {}
+local delays = {}
+for i = 1, count do
+  local id = ids[i]
+  local due = scores[i] and not seen[id] and tonumber(scores[i])
+  if not due then
+    verdicts[i] = 'gone'
+  elseif due > now then
+    verdicts[i] = 'early'
+  else
+    seen[id] = true
+    leaving[#leaving + 1] = id
+    local fields = redis.pcall('HMGET', KEYS[8 + i], 'name', 'priority', 'ats', 'delay')
+    if fields.err then
+      verdicts[i] = 'quarantined'
+      broken[#broken + 1] = now
+      broken[#broken + 1] = id
+    elseif not fields[1] then
+      verdicts[i] = 'orphan'
+    else
+      verdicts[i] = 'promoted'
+      delays[i] = fields[4]
+      local priority = tonumber(fields[2] or 0) or 0
+      local started = tonumber(fields[3] or 0) or 0
+      if priority > 0 and started > 0 then
+        foremost[#foremost + 1] = priority * 4294967296
+        foremost[#foremost + 1] = id
+      elseif priority > 0 then
+        ranked[#ranked + 1] = priority
+        ranked[#ranked + 1] = id
+      elseif started > 0 then
+        front[#front + 1] = id
+      else
+        waiting[#waiting + 1] = id
+      end
+    end
+  end
+end
+
+if #leaving > 0 then
+  redis.call('ZREM', KEYS[5], unpack(leaving))
+end
+for i = 1, count do
+  if delays[i] then
+    redis.call('HDEL', KEYS[8 + i], 'delay')
+  end
+  if verdicts[i] == 'orphan' or verdicts[i] == 'quarantined' then
+    if level ~= 'none' then
+      redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', verdicts[i], 'jobId', ids[i])
+    end
+  elseif verdicts[i] == 'promoted' and level == 'all' then
+    redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', 'waiting', 'jobId', ids[i])
+  end
+end
+if #broken > 0 then
+  redis.call('ZADD', KEYS[6], unpack(broken))
+end
+if #ranked > 0 then
+  local ranks = math.floor(#ranked / 2)
+  local counter = redis.call('INCRBY', KEYS[4], ranks) - ranks
+  for i = 1, #ranked, 2 do
+    counter = counter + 1
+    ranked[i] = ranked[i] * 4294967296 + counter % 4294967296
+  end
+  redis.call('ZADD', KEYS[3], unpack(ranked))
+end
+if #foremost > 0 then
+  redis.call('ZADD', KEYS[3], unpack(foremost))
+end
+if #waiting > 0 then
+  redis.call('LPUSH', KEYS[2], unpack(waiting))
+end
+if #front > 0 then
+  -- The tail leaves first, so the earliest goes there last.
+  local last = {}
+  for f = #front, 1, -1 do
+    last[#last + 1] = front[f]
+  end
+  redis.call('RPUSH', KEYS[2], unpack(last))
+end
+
+if #ranked + #foremost + #waiting + #front > 0 then
+  local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  redis.call('ZADD', KEYS[7], 0, head)
+end
+local soonest = redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')[2]
+return { now, math.floor(tonumber(soonest or 0)), verdicts }

@@ -1,0 +1,146 @@
+--- recover takes jobs back whose lease ran out: their worker is lost.
+---
+--- The caller says which deadline it saw expired, and has seen so for at least
+--- a renewal interval by its own clock; a lease that was renewed since is left
+--- alone. A job goes to the front of where it came from. One that was reserved
+--- but never started is taken back without counting a stall.
+---
+--- It never ends a job: past the allowed stalls it sets the reason for which
+--- the next worker settles the job as failed without running it.
+---
+--- @memory drains
+--- @key meta hash the queue's version
+--- @key wait list ids without priority; the next to run is at the tail
+--- @key prioritized zset ids with a priority
+--- @key active zset ids by the deadline of their lease
+--- @key reserved hash ids to the token they are reserved for
+--- @key quarantine zset ids whose hash cannot be used
+--- @key marker zset wakes idle workers
+--- @key events stream what happened
+--- @each job hash <id> the job
+--- @each lock string <id>:lock the token that holds it
+--- @arg events word(none|final|all) which events are written
+--- @arg history int how many events are kept, about
+--- @item id id a job whose lease is believed to have run out
+--- @item deadline ms the deadline that was seen
+--- @item stalls int how many stalls the job is allowed
+--- @field version meta
+--- @field name job
+--- @field priority job
+--- @field stc job
+--- @field defa job
+--- @field * reserved
+--- @reply now ms the server's clock
+--- @reply results records one per item, in order
+--- @record results verdict word(stalled|returned|renewed|gone|orphan|quarantined) what happened
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+
+local version = redis.call('HGET', KEYS[1], 'version')
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+local count = math.floor((#KEYS - 8) / 2)
+local level = ARGV[1]
+local history = tonumber(ARGV[2])
+if count < 1 or #KEYS ~= 8 + 2 * count or #ARGV ~= 2 + 3 * count or not history then
+  return redis.error_reply('EMQARGS recover takes 8 keys and 2 arguments, then 2 keys and 3 arguments for each job')
+end
+local ids = {}
+local locks = {}
+for i = 1, count do
+  if not tonumber(ARGV[3 * i + 1]) or not tonumber(ARGV[3 * i + 2]) then
+    return redis.error_reply('EMQARGS deadline and stalls must be numbers')
+  end
+  ids[i] = ARGV[3 * i]
+  locks[i] = KEYS[8 + 2 * i]
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+local scores = redis.call('ZMSCORE', KEYS[4], unpack(ids))
+local tokens = redis.call('MGET', unpack(locks))
+local verdicts = {}
+local seen = {}
+local leaving = {}
+local freed = {}
+local counters = {}
+local front = {}
+local ranked = {}
+local broken = {}
+for i = 1, count do
+  local id = ids[i]
+  local deadline = scores[i] and not seen[id] and tonumber(scores[i])
+  if not deadline then
+    verdicts[i] = 'gone'
+  elseif deadline ~= tonumber(ARGV[3 * i + 1]) or deadline > now then
+    verdicts[i] = 'renewed'
+  else
+    seen[id] = true
+    leaving[#leaving + 1] = id
+    freed[#freed + 1] = KEYS[8 + 2 * i]
+    local fields = redis.pcall('HMGET', KEYS[7 + 2 * i], 'name', 'priority', 'stc')
+    if fields.err then
+      verdicts[i] = 'quarantined'
+      broken[#broken + 1] = now
+      broken[#broken + 1] = id
+    elseif not fields[1] then
+      verdicts[i] = 'orphan'
+    else
+      verdicts[i] = 'returned'
+      if tokens[i] then
+        verdicts[i] = 'stalled'
+        counters[i] = (tonumber(fields[3] or 0) or 0) + 1
+      end
+      local priority = tonumber(fields[2] or 0) or 0
+      if priority > 0 then
+        ranked[#ranked + 1] = priority * 4294967296
+        ranked[#ranked + 1] = id
+      else
+        front[#front + 1] = id
+      end
+    end
+  end
+end
+
+if #leaving > 0 then
+  redis.call('ZREM', KEYS[4], unpack(leaving))
+  redis.call('DEL', unpack(freed))
+  redis.call('HDEL', KEYS[5], unpack(leaving))
+end
+for i = 1, count do
+  if counters[i] then
+    local allowed = tonumber(ARGV[3 * i + 2])
+    redis.call('HSET', KEYS[7 + 2 * i], 'stc', counters[i])
+    if counters[i] > allowed then
+      redis.call('HSET', KEYS[7 + 2 * i], 'defa', 'the job stalled ' .. string.format('%.0f', counters[i]) .. ' times; ' .. ARGV[3 * i + 2] .. ' allowed')
+    end
+  end
+  if verdicts[i] == 'stalled' or verdicts[i] == 'orphan' or verdicts[i] == 'quarantined' then
+    if level ~= 'none' then
+      redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', verdicts[i], 'jobId', ids[i])
+    end
+  end
+end
+if #broken > 0 then
+  redis.call('ZADD', KEYS[6], unpack(broken))
+end
+if #front > 0 then
+  -- The tail leaves first, so the one that was lost first goes there last.
+  local last = {}
+  for f = #front, 1, -1 do
+    last[#last + 1] = front[f]
+  end
+  redis.call('RPUSH', KEYS[2], unpack(last))
+end
+if #ranked > 0 then
+  redis.call('ZADD', KEYS[3], unpack(ranked))
+end
+if #front > 0 then
+  redis.call('ZADD', KEYS[7], 0, front[1])
+elseif #ranked > 0 and redis.call('EXISTS', KEYS[7]) == 0 then
+  redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or ranked[2])
+end
+return { now, verdicts }

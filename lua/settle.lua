@@ -1,0 +1,247 @@
+--- settle ends the attempt of active jobs, each in its own way.
+---
+--- Only the holder of a job's token may settle it. A settle that is sent again
+--- is answered "already" with the first outcome; one that comes late, after the
+--- job was given to another, is answered "lost" and changes nothing.
+---
+--- The outcomes: completed and failed end the job; retry and snooze bring it
+--- back after a delay, or to the front at once where the delay is 0; release
+--- gives it back as it was, to the front and in the order of the items.
+---
+--- @memory drains
+--- @key meta hash the queue's version
+--- @key wait list ids without priority; the next to run is at the tail
+--- @key prioritized zset ids with a priority
+--- @key delayed zset ids by due time
+--- @key active zset ids by the deadline of their lease
+--- @key completed zset ids by finishing time
+--- @key failed zset ids by finishing time
+--- @key quarantine zset ids whose hash cannot be used
+--- @key marker zset wakes idle workers
+--- @key events stream what happened
+--- @each job hash <id> the job
+--- @each lock string <id>:lock the token that holds it
+--- @arg events word(none|final|all) which events are written
+--- @arg history int how many events are kept, about
+--- @item id id the job's id
+--- @item token string the token under which it was started
+--- @item outcome word(completed|failed|retry|snooze|release) what came of it
+--- @item value bytes the encoded result, or the reason of the failure
+--- @item trace bytes the errors of all attempts, JSON; empty to leave them
+--- @item delay ms when retry, snooze or release brings it back
+--- @item attempts int attempts made, this one included if it counts
+--- @item starts int attempts started
+--- @item unknown int how often it was given back by workers that did not know it
+--- @item priority int the job's priority
+--- @item keep flag whether the ended job is kept
+--- @item announce flag whether the outcome is an event at every level
+--- @field version meta
+--- @field name job
+--- @field delay job
+--- @field atm job
+--- @field ats job
+--- @field ukn job
+--- @field finishedOn job
+--- @field returnvalue job
+--- @field failedReason job
+--- @field stacktrace job
+--- @field lst job
+--- @reply now ms the server's clock
+--- @reply due ms when the next delayed job is due; 0 if there is none
+--- @reply results records one per item, in order
+--- @record results verdict word(settled|already|lost|gone) what happened
+--- @record results outcome string the outcome that stands, where it is known
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+
+local version = redis.call('HGET', KEYS[1], 'version')
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+local count = math.floor((#KEYS - 10) / 2)
+if count < 1 or #KEYS ~= 10 + 2 * count or #ARGV ~= 2 + 12 * count then
+  return redis.error_reply('EMQARGS settle takes 10 keys and 2 arguments, then 2 keys and 12 arguments for each job')
+end
+local level = ARGV[1]
+local history = tonumber(ARGV[2])
+if not history then
+  return redis.error_reply('EMQARGS history is not a number')
+end
+local outcomes = { completed = true, failed = true, retry = true, snooze = true, release = true }
+local jobs = {}
+local locks = {}
+for i = 1, count do
+  local a = 2 + 12 * (i - 1)
+  if ARGV[a + 2] == '' or not outcomes[ARGV[a + 3]] then
+    return redis.error_reply('EMQARGS a token is empty or an outcome unknown')
+  end
+  for n = 6, 10 do
+    if not tonumber(ARGV[a + n]) then
+      return redis.error_reply('EMQARGS delay, attempts, starts, unknown and priority must be numbers')
+    end
+  end
+  jobs[i] = KEYS[9 + 2 * i]
+  locks[i] = KEYS[10 + 2 * i]
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+-- Who may settle what; nothing is written yet.
+local tokens = redis.call('MGET', unpack(locks))
+local whole = redis.call('EXISTS', unpack(jobs)) == count
+local verdicts = {}
+local standing = {}
+local seen = {}
+local leaving = {}
+local freed = {}
+for i = 1, count do
+  local a = 2 + 12 * (i - 1)
+  local id = ARGV[a + 1]
+  verdicts[i] = 'settled'
+  standing[i] = ARGV[a + 3]
+  if tokens[i] ~= ARGV[a + 2] or seen[id] then
+    verdicts[i] = 'lost'
+    standing[i] = ''
+    local last = redis.pcall('HGET', KEYS[9 + 2 * i], 'lst')
+    if seen[id] and tokens[i] == ARGV[a + 2] then
+      verdicts[i] = 'already'
+      standing[i] = ARGV[2 + 12 * (seen[id] - 1) + 3]
+    elseif type(last) == 'string' then
+      local token, outcome = string.match(last, '^(%S+) (%S+)$')
+      if token == ARGV[a + 2] then
+        verdicts[i] = 'already'
+        standing[i] = outcome
+      end
+    elseif redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
+      verdicts[i] = 'gone'
+    end
+  elseif not whole and redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
+    -- Its hash was lost while it ran: what is left of it goes too.
+    verdicts[i] = 'gone'
+    standing[i] = ''
+    leaving[#leaving + 1] = id
+    freed[#freed + 1] = KEYS[10 + 2 * i]
+  else
+    seen[id] = i
+    leaving[#leaving + 1] = id
+    freed[#freed + 1] = KEYS[10 + 2 * i]
+  end
+end
+
+if #leaving > 0 then
+  redis.call('ZREM', KEYS[5], unpack(leaving))
+  redis.call('DEL', unpack(freed))
+end
+
+local completed = {}
+local failed = {}
+local delayed = {}
+local front = {}
+local ranked = {}
+local broken = {}
+for i = 1, count do
+  local a = 2 + 12 * (i - 1)
+  local id = ARGV[a + 1]
+  local outcome = ARGV[a + 3]
+  local ended = outcome == 'completed' or outcome == 'failed'
+  local kept = ARGV[a + 11] == '1'
+  if verdicts[i] == 'settled' then
+    local last = ARGV[a + 2] .. ' ' .. outcome
+    local written
+    if ended and not kept then
+      -- Nothing is kept but a stub, which answers a replay for as long as one
+      -- may come.
+      local name = redis.pcall('HGET', KEYS[9 + 2 * i], 'name')
+      redis.call('DEL', KEYS[9 + 2 * i])
+      redis.call('HSET', KEYS[9 + 2 * i], 'name', type(name) == 'string' and name or '', 'lst', last)
+      redis.call('PEXPIRE', KEYS[9 + 2 * i], 60000)
+    elseif outcome == 'completed' then
+      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+        'returnvalue', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
+    elseif outcome == 'failed' then
+      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+        'failedReason', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
+    elseif outcome == 'retry' then
+      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+        'failedReason', ARGV[a + 4], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
+    else
+      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+        'ukn', ARGV[a + 9], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
+    end
+    if type(written) == 'table' then
+      -- Something else has taken the hash's place: nobody can run this job.
+      outcome = 'quarantined'
+      broken[#broken + 1] = now
+      broken[#broken + 1] = id
+    else
+      if ARGV[a + 5] ~= '' and (kept or not ended) then
+        redis.call('HSET', KEYS[9 + 2 * i], 'stacktrace', ARGV[a + 5])
+      end
+      local delay = tonumber(ARGV[a + 6])
+      local priority = tonumber(ARGV[a + 10])
+      if not ended and delay > 0 then
+        delayed[#delayed + 1] = now + delay
+        delayed[#delayed + 1] = id
+      elseif not ended and priority > 0 then
+        ranked[#ranked + 1] = priority * 4294967296
+        ranked[#ranked + 1] = id
+      elseif not ended then
+        front[#front + 1] = id
+      elseif kept and outcome == 'completed' then
+        completed[#completed + 1] = now
+        completed[#completed + 1] = id
+      elseif kept then
+        failed[#failed + 1] = now
+        failed[#failed + 1] = id
+      end
+    end
+    if level == 'all' or (ended and level == 'final') or ARGV[a + 12] == '1' then
+      redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', outcome, 'jobId', id)
+    end
+  end
+end
+
+if #completed > 0 then
+  redis.call('ZADD', KEYS[6], unpack(completed))
+end
+if #failed > 0 then
+  redis.call('ZADD', KEYS[7], unpack(failed))
+end
+if #broken > 0 then
+  redis.call('ZADD', KEYS[8], unpack(broken))
+end
+if #front > 0 then
+  -- The tail leaves first, so the first of the items goes there last.
+  local last = {}
+  for f = #front, 1, -1 do
+    last[#last + 1] = front[f]
+  end
+  redis.call('RPUSH', KEYS[2], unpack(last))
+end
+if #ranked > 0 then
+  redis.call('ZADD', KEYS[3], unpack(ranked))
+end
+if #delayed > 0 then
+  redis.call('ZADD', KEYS[4], unpack(delayed))
+end
+
+local soonest = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+if #front > 0 then
+  redis.call('ZADD', KEYS[9], 0, front[1])
+elseif #ranked > 0 and redis.call('EXISTS', KEYS[9]) == 0 then
+  redis.call('ZADD', KEYS[9], 0, redis.call('LINDEX', KEYS[2], -1) or ranked[2])
+end
+for d = 2, #delayed, 2 do
+  if delayed[d] == soonest[1] then
+    redis.call('ZADD', KEYS[9], 1, '~due')
+  end
+end
+
+local results = {}
+for i = 1, count do
+  results[2 * i - 1] = verdicts[i]
+  results[2 * i] = standing[i]
+end
+return { now, math.floor(tonumber(soonest[2] or 0)), results }

@@ -1,0 +1,98 @@
+--- trim deletes ended jobs that are kept no longer, with every key of theirs.
+---
+--- A job goes when its age is over the item's, or when the item's number of
+--- newer jobs have ended since in the same way; one that is neither is kept.
+---
+--- @memory drains
+--- @key meta hash the queue's version
+--- @key completed zset ids by finishing time
+--- @key failed zset ids by finishing time
+--- @each job hash <id> the job
+--- @each lock string <id>:lock the token that holds it
+--- @each logs list <id>:logs log lines
+--- @each dependencies set <id>:dependencies children that are pending
+--- @each processed hash <id>:processed results of children
+--- @each failures hash <id>:failed errors of children
+--- @arg set word(completed|failed) which of the two is trimmed
+--- @item id id an ended job
+--- @item age ms the age at which it goes; negative for never
+--- @item newer int the number of newer ones at which it goes; negative for never
+--- @field version meta
+--- @reply now ms the server's clock
+--- @reply results records one per item, in order
+--- @record results verdict word(trimmed|kept|gone) what happened
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+
+local version = redis.call('HGET', KEYS[1], 'version')
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+local count = math.floor((#KEYS - 3) / 6)
+if count < 1 or #KEYS ~= 3 + 6 * count or #ARGV ~= 1 + 3 * count then
+  return redis.error_reply('EMQARGS trim takes 3 keys and 1 argument, then 6 keys and 3 arguments for each job')
+end
+if ARGV[1] ~= 'completed' and ARGV[1] ~= 'failed' then
+  return redis.error_reply('EMQARGS the set must be completed or failed')
+end
+local ids = {}
+for i = 1, count do
+  if not tonumber(ARGV[3 * i]) or not tonumber(ARGV[3 * i + 1]) then
+    return redis.error_reply('EMQARGS age and newer must be numbers')
+  end
+  ids[i] = ARGV[3 * i - 1]
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+local scores
+local size
+if ARGV[1] == 'completed' then
+  scores = redis.call('ZMSCORE', KEYS[2], unpack(ids))
+  size = redis.call('ZCARD', KEYS[2])
+else
+  scores = redis.call('ZMSCORE', KEYS[3], unpack(ids))
+  size = redis.call('ZCARD', KEYS[3])
+end
+local verdicts = {}
+local leaving = {}
+local keys = {}
+for i = 1, count do
+  local age = tonumber(ARGV[3 * i])
+  local newer = tonumber(ARGV[3 * i + 1])
+  if not scores[i] then
+    verdicts[i] = 'gone'
+  else
+    local old = age >= 0 and tonumber(scores[i]) + age <= now
+    if not old and newer >= 0 and size > newer then
+      local rank
+      if ARGV[1] == 'completed' then
+        rank = redis.call('ZREVRANK', KEYS[2], ids[i])
+      else
+        rank = redis.call('ZREVRANK', KEYS[3], ids[i])
+      end
+      old = rank >= newer
+    end
+    verdicts[i] = old and 'trimmed' or 'kept'
+    if old then
+      leaving[#leaving + 1] = ids[i]
+      keys[#keys + 1] = KEYS[6 * i - 2]
+      keys[#keys + 1] = KEYS[6 * i - 1]
+      keys[#keys + 1] = KEYS[6 * i]
+      keys[#keys + 1] = KEYS[6 * i + 1]
+      keys[#keys + 1] = KEYS[6 * i + 2]
+      keys[#keys + 1] = KEYS[6 * i + 3]
+    end
+  end
+end
+if #leaving > 0 then
+  if ARGV[1] == 'completed' then
+    redis.call('ZREM', KEYS[2], unpack(leaving))
+  else
+    redis.call('ZREM', KEYS[3], unpack(leaving))
+  end
+  redis.call('DEL', unpack(keys))
+end
+return { now, verdicts }

@@ -1,0 +1,224 @@
+package echomq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+const (
+	// firstReturn is how long a job that no handler knows stays away the first
+	// time; it doubles up to lastReturn.
+	firstReturn = time.Second
+	lastReturn  = 5 * time.Minute
+	// maxKnownOpts bounds the memory of settings that were read before.
+	maxKnownOpts = 256
+)
+
+// begin takes a job that a pick started, and runs its handler or settles it
+// without running it.
+func (r *runner) begin(started script.PickStarted, token string, now int64) {
+	id, err := wire.ParseJobID(started.ID)
+	if err != nil {
+		r.log.Error("the store started an id that no job can have", "id", started.ID, "error", err)
+		return
+	}
+	envelope, err := wire.DecodeEnvelope(started.ID, started.Job)
+	envelope.AttemptsStarted = int(started.Starts)
+	envelope.ProcessedOn = wire.Timestamp(now)
+	envelope.ProcessedBy = r.worker
+	a := attempt{runner: r, id: id, token: token, envelope: envelope}
+	a.settings = r.settingsOf(envelope)
+	route, known := r.routes[envelope.Name]
+	a.route = route
+	switch {
+	case r.isStopping():
+		r.settleUnrun(a.giveBack())
+	case err != nil:
+		r.settleUnrun(a.fail(fmt.Errorf("the job's record cannot be read: %w", err)))
+	case envelope.DeferredFailure != "":
+		r.settleUnrun(a.fail(errors.New(envelope.DeferredFailure)))
+	case !known, envelope.PayloadVersion > route.version, envelope.Codec != "":
+		r.settleUnrun(a.handOn(known))
+	default:
+		ctx, cancel := context.WithCancelCause(r.jobs)
+		r.hold(&holding{id: id, token: token, cancel: cancel})
+		go a.run(ctx, cancel)
+	}
+}
+
+func (r *runner) isStopping() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stopping
+}
+
+// settleUnrun settles a job whose handler was not run. It is held until then.
+func (r *runner) settleUnrun(res result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held[res.id.String()] = &holding{id: res.id, token: res.token, ended: true}
+	r.results = append(r.results, res)
+	r.wake()
+}
+
+// settingsOf reads a job's opts, of which a queue's jobs have few different
+// ones.
+func (r *runner) settingsOf(envelope Envelope) settings {
+	known := r.exchanger.known
+	if set, ok := known[envelope.Opts]; ok {
+		return set
+	}
+	set, err := decodeSettings(envelope.Opts)
+	if err != nil {
+		r.log.Warn("a job's settings cannot be read; the defaults hold", "job", envelope.ID, "error", err)
+	}
+	if len(known) >= maxKnownOpts {
+		clear(known)
+	}
+	known[envelope.Opts] = set
+	return set
+}
+
+// attempt is one run of one job.
+type attempt struct {
+	runner   *runner
+	route    Route
+	id       wire.JobID
+	token    string
+	envelope Envelope
+	settings settings
+}
+
+func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
+	defer cancel(nil)
+	if a.settings.timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, a.settings.timeout, ErrTimeout)
+		defer stop()
+	}
+	value, err := a.handle(ctx)
+	a.runner.finish(a.judge(ctx, value, err))
+}
+
+// panicError is a panic of a handler.
+type panicError struct {
+	reason any
+	stack  []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("handler panicked: %v", e.reason) }
+
+// handle calls the handler. What it panics with is its error.
+func (a attempt) handle(ctx context.Context) (value []byte, err error) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		reason := recover()
+		if reason == nil {
+			// The goroutine is exiting: finish must still happen, elsewhere.
+			a.runner.finish(a.judge(ctx, nil, errors.New("handler called runtime.Goexit")))
+			return
+		}
+		err = &panicError{reason: reason, stack: debug.Stack()}
+	}()
+	value, err = a.route.run(ctx, a.envelope)
+	returned = true
+	return value, err
+}
+
+// judge says what is to become of the job.
+func (a attempt) judge(ctx context.Context, value []byte, err error) result {
+	var snooze *snoozeError
+	var fail *failError
+	var retry *retryError
+	cause := context.Cause(ctx)
+	switch {
+	case err == nil:
+		res := a.result(script.SettleOutcomeCompleted)
+		res.value = value
+		res.attempts++
+		res.keep = !a.settings.keepCompleted.None
+		return res
+	case errors.Is(cause, ErrShutdown):
+		return a.giveBack()
+	case errors.As(err, &snooze):
+		res := a.result(script.SettleOutcomeSnooze)
+		res.delay = snooze.after
+		return res
+	case errors.As(err, &fail):
+		return a.fail(err)
+	case errors.Is(cause, ErrTimeout):
+		err = fmt.Errorf("%w after %v: %w", ErrTimeout, a.settings.timeout, err)
+	}
+	if a.envelope.AttemptsMade+1 >= a.settings.attempts {
+		return a.fail(err)
+	}
+	res := a.result(script.SettleOutcomeRetry)
+	res.attempts++
+	res.value = reason(err)
+	res.trace = addTrace(a.envelope.Stacktrace, err)
+	res.delay = a.settings.wait(res.attempts)
+	if errors.As(err, &retry) {
+		res.delay = retry.after
+	}
+	return res
+}
+
+func (a attempt) result(outcome script.SettleOutcome) result {
+	return result{
+		id: a.id, token: a.token, outcome: outcome,
+		attempts: a.envelope.AttemptsMade,
+		starts:   a.envelope.AttemptsStarted,
+		unknown:  a.envelope.UnknownCount,
+		priority: a.envelope.Priority,
+		keep:     true,
+		announce: a.route.result && (outcome == script.SettleOutcomeCompleted || outcome == script.SettleOutcomeFailed),
+	}
+}
+
+// fail is the end of a job that is not tried again.
+func (a attempt) fail(err error) result {
+	res := a.result(script.SettleOutcomeFailed)
+	if a.envelope.DeferredFailure == "" {
+		res.attempts++
+	}
+	res.value = reason(err)
+	res.trace = addTrace(a.envelope.Stacktrace, err)
+	res.keep = !a.settings.keepFailed.None
+	return res
+}
+
+// giveBack returns the job as it was, to the front of the queue.
+func (a attempt) giveBack() result {
+	res := a.result(script.SettleOutcomeRelease)
+	res.starts--
+	return res
+}
+
+// handOn gives back a job that this worker does not know how to handle, for one
+// that does: a newer program, most often.
+func (a attempt) handOn(known bool) result {
+	res := a.giveBack()
+	res.unknown++
+	res.delay = lastReturn
+	if a.envelope.UnknownCount < 10 {
+		res.delay = min(firstReturn<<a.envelope.UnknownCount, lastReturn)
+	}
+	res.announce = a.envelope.UnknownCount == 0
+	why := "no handler for its name"
+	if known {
+		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d and JSON",
+			a.envelope.PayloadVersion, a.envelope.Codec, a.route.version)
+	}
+	a.runner.log.Warn("a job was given back: this worker does not know it",
+		"job", a.envelope.ID, "name", a.envelope.Name, "why", why, "times", res.unknown, "back", res.delay)
+	return res
+}

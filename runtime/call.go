@@ -1,0 +1,305 @@
+package echomq
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
+
+// replayWindow is for how long a call whose answer was lost may be sent again.
+// The protocol keeps the stub of an ended job for twice as long.
+const replayWindow = 30 * time.Second
+
+// fate says what an error tells about the call that it answers.
+type fate int
+
+const (
+	done        fate = iota // executed, and answered
+	refused                 // not executed; sending it again gives the same answer
+	notExecuted             // not executed; sending it again may succeed
+	unknown                 // executed or not: the answer was lost
+)
+
+// once is a command that the client library never sends twice by itself: it
+// would repeat one whose answer was lost without telling.
+type once struct{ *redis.Cmd }
+
+func (once) NoRetry() bool { return true }
+
+func evalsha(ctx context.Context, call script.Call) once {
+	args := make([]any, 0, 3+len(call.Keys)+len(call.Args))
+	args = append(args, "evalsha", call.Script.SHA1, len(call.Keys))
+	for _, key := range call.Keys {
+		args = append(args, key)
+	}
+	args = append(args, call.Args...)
+	cmd := once{redis.NewCmd(ctx, args...)}
+	cmd.SetFirstKeyPos(3)
+	return cmd
+}
+
+// answer is what came back for one call.
+type answer struct {
+	reply any
+	err   error
+	fate  fate
+}
+
+// exchange sends calls to the store in one round trip and returns an answer
+// for each. Calls of a script that the server has not loaded are sent once
+// more after loading it: they were not executed.
+func (c *Client) exchange(ctx context.Context, calls ...script.Call) []answer {
+	answers := c.send(ctx, calls)
+	var missing []int
+	for i, a := range answers {
+		if a.err != nil && redis.HasErrorPrefix(a.err, "NOSCRIPT") {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return answers
+	}
+	again := make([]script.Call, len(missing))
+	for n, i := range missing {
+		again[n] = calls[i]
+		if err := c.store.ScriptLoad(ctx, calls[i].Script.Source).Err(); err != nil {
+			answers[i] = answer{err: err, fate: max(classify(err), notExecuted)}
+			if answers[i].fate == unknown {
+				answers[i].fate = notExecuted
+			}
+			return answers
+		}
+	}
+	for n, a := range c.send(ctx, again) {
+		if a.err != nil && redis.HasErrorPrefix(a.err, "NOSCRIPT") {
+			a.fate = notExecuted
+		}
+		answers[missing[n]] = a
+	}
+	return answers
+}
+
+func (c *Client) send(ctx context.Context, calls []script.Call) []answer {
+	cmds := make([]once, len(calls))
+	for i, call := range calls {
+		cmds[i] = evalsha(ctx, call)
+	}
+	if len(cmds) == 1 {
+		_ = c.store.Process(ctx, cmds[0])
+	} else {
+		pipe := c.store.Pipeline()
+		for _, cmd := range cmds {
+			_ = pipe.Process(ctx, cmd)
+		}
+		_, _ = pipe.Exec(ctx)
+	}
+	answers := make([]answer, len(cmds))
+	for i, cmd := range cmds {
+		reply, err := cmd.Result()
+		if errors.Is(err, redis.Nil) {
+			err = nil
+		}
+		answers[i] = answer{reply: reply, err: err, fate: classify(err)}
+	}
+	return answers
+}
+
+// transient are the first words of errors that a server or cluster gives
+// instead of executing a call, and that pass.
+var transient = []string{
+	"NOSCRIPT", "TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "BUSY",
+	"ASK", "MOVED", "FAILOVER", "NOREPLICAS", "MISCONF",
+}
+
+// classify tells an error's fate.
+func classify(err error) fate {
+	if err == nil {
+		return done
+	}
+	var reply redis.Error
+	if errors.As(err, &reply) {
+		for _, word := range transient {
+			if redis.HasErrorPrefix(err, word) {
+				return notExecuted
+			}
+		}
+		if strings.HasPrefix(err.Error(), "ERR max number of clients") {
+			return notExecuted
+		}
+		return refused
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) {
+		return notExecuted
+	}
+	if isNotRedis(err) || errors.Is(err, redis.ErrClosed) {
+		return refused
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return notExecuted
+	}
+	return unknown
+}
+
+// isNotRedis reports whether err says that what answered is no RESP server.
+func isNotRedis(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "invalid reply") || strings.Contains(text, "can't parse") ||
+		strings.Contains(text, "unexpected reply")
+}
+
+// call makes one call and sees it through: what was not executed is sent again
+// while ctx allows, or once where ctx has no deadline; what may have been
+// executed is sent again within the replay window. Every script bears that.
+func (c *Client) call(ctx context.Context, op string, call script.Call) (any, error) {
+	first := time.Now()
+	_, patient := ctx.Deadline()
+	var lost error
+	for try := 0; ; try++ {
+		a, err := c.attempt(ctx, call)
+		if err != nil {
+			// The caller's context ended while the call was out.
+			return nil, &StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: err}
+		}
+		switch a.fate {
+		case done:
+			return a.reply, nil
+		case refused:
+			if lost != nil {
+				return nil, &StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: errors.Join(lost, a.err)}
+			}
+			return nil, refusal(op, a.err)
+		case unknown:
+			lost = a.err
+		case notExecuted:
+			if lost == nil && !patient && !isReply(a.err) {
+				return nil, unreachable(op, a.err)
+			}
+		}
+		if time.Since(first) > replayWindow || sleep(ctx, retryPause(try)) != nil {
+			if lost != nil {
+				return nil, &StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: lost}
+			}
+			return nil, unreachable(op, a.err)
+		}
+	}
+}
+
+// attempt makes the call once and does not outlast ctx: the client library
+// goes on reading for an answer when a context is cancelled.
+func (c *Client) attempt(ctx context.Context, call script.Call) (answer, error) {
+	if ctx.Done() == nil {
+		return c.exchange(ctx, call)[0], nil
+	}
+	if err := ctx.Err(); err != nil {
+		return answer{err: err, fate: notExecuted}, nil
+	}
+	got := make(chan answer, 1)
+	go func() { got <- c.exchange(ctx, call)[0] }()
+	select {
+	case a := <-got:
+		return a, nil
+	case <-ctx.Done():
+		select {
+		case a := <-got:
+			return a, nil
+		default:
+			return answer{}, context.Cause(ctx)
+		}
+	}
+}
+
+// retryPause is how long to wait before trying again, the try-th time.
+func retryPause(try int) time.Duration {
+	pause := min(20*time.Millisecond<<min(try, 6), time.Second)
+	return pause/2 + rand.N(pause/2)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func isReply(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply)
+}
+
+func unreachable(op string, err error) error {
+	if kind := kindOf(err); kind != nil {
+		return &StoreError{Kind: kind, Op: op, Err: err, Advice: adviceFor(kind)}
+	}
+	return &StoreError{Kind: ErrUnreachable, Op: op, Err: err, Advice: "nothing was written"}
+}
+
+// refusal turns the error of a call that was refused into one of ours.
+func refusal(op string, err error) error {
+	kind := kindOf(err)
+	if kind == nil {
+		return &StoreError{Kind: errRefused, Op: op, Err: err}
+	}
+	return &StoreError{Kind: kind, Op: op, Err: err, Advice: adviceFor(kind)}
+}
+
+var errRefused = errors.New("store refused the call")
+
+// kindOf returns what kind of error err is, or nil.
+func kindOf(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case hasWord(err, "EMQFULL"), hasWord(err, "OOM"):
+		return ErrFull
+	case hasWord(err, "EMQVERSION"):
+		return ErrVersion
+	case hasWord(err, "NOAUTH"), hasWord(err, "WRONGPASS"), strings.Contains(err.Error(), "AUTH <password> called without"):
+		return ErrAuth
+	case hasWord(err, "NOPERM"), strings.Contains(err.Error(), "ACL failure in script"):
+		return ErrPermission
+	case errors.Is(err, redis.ErrClosed):
+		return ErrClosed
+	case isNotRedis(err):
+		return ErrNotRedis
+	}
+	return nil
+}
+
+func hasWord(err error, word string) bool { return redis.HasErrorPrefix(err, word) }
+
+func adviceFor(kind error) string {
+	switch kind {
+	case ErrFull:
+		return "nothing was written; raise maxmemory or let workers drain the queues"
+	case ErrVersion:
+		return "use a library that speaks the queue's version, or another queue name"
+	case ErrAuth:
+		return "set Username and Password in the client's options"
+	case ErrPermission:
+		return "grant the user the queue's keys and the commands of the scripts"
+	case ErrNotRedis:
+		return "check the address and TLS settings"
+	case ErrClosed:
+		return "the go-redis client was closed"
+	}
+	return ""
+}
+
+// connectionLost reports whether err is of a connection rather than a reply.
+func connectionLost(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || !isReply(err)
+}

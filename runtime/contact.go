@@ -1,0 +1,120 @@
+package echomq
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// legacyPrefix is the prefix under which the v1 line keeps its queues.
+const legacyPrefix = "bull"
+
+// contact is a client's first look at a queue, made once: does the store speak
+// this protocol, does the queue, and is there none of the v1 line by that name?
+type contact struct {
+	mu   sync.Mutex
+	made bool
+}
+
+// meet makes the contact with a queue before anything is written to it.
+func (c *Client) meet(ctx context.Context, queue wire.Queue) error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return fmt.Errorf("echomq: queue %q: client %w", queue, ErrClosed)
+	}
+	met := c.contacts[queue.Name()]
+	if met == nil {
+		met = new(contact)
+		c.contacts[queue.Name()] = met
+	}
+	c.mu.Unlock()
+
+	met.mu.Lock()
+	defer met.mu.Unlock()
+	if met.made {
+		return nil
+	}
+	if err := c.look(ctx, queue); err != nil {
+		return err
+	}
+	met.made = true
+	return nil
+}
+
+// look reads what stands under the names that the queue is about to use, and
+// enters the queue and the protocol's version into the store's own keys.
+func (c *Client) look(ctx context.Context, queue wire.Queue) error {
+	op := fmt.Sprintf("first contact with queue %q", queue)
+	var legacy *redis.IntCmd
+	var own, store *redis.StringCmd
+	err := c.persist(ctx, op, func() error {
+		_, err := c.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			legacy = pipe.Exists(ctx, queue.LegacyMetaKey(legacyPrefix))
+			own = pipe.HGet(ctx, queue.Key("meta"), wire.FieldVersion)
+			store = pipe.Get(ctx, wire.StoreVersionKey)
+			return nil
+		})
+		if err == redis.Nil {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if legacy.Val() > 0 {
+		return &StoreError{Kind: ErrLegacyQueue, Op: op, Advice: "choose another queue name, or drain and delete the v1 queue first",
+			Err: fmt.Errorf("found key %q", queue.LegacyMetaKey(legacyPrefix))}
+	}
+	for key, found := range map[string]string{queue.Key("meta"): own.Val(), wire.StoreVersionKey: store.Val()} {
+		if found != "" && found != wire.Version {
+			return &StoreError{Kind: ErrVersion, Op: op, Advice: adviceFor(ErrVersion),
+				Err: fmt.Errorf("key %q: expected %s, found %q", key, wire.Version, found)}
+		}
+	}
+	return c.register(ctx, op, queue)
+}
+
+// register enters the queue and the version into the store. A store that is
+// full still lets its queues be drained, so that is no error here.
+func (c *Client) register(ctx context.Context, op string, queue wire.Queue) error {
+	err := c.persist(ctx, op, func() error {
+		_, err := c.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.SetNX(ctx, wire.StoreVersionKey, wire.Version, 0)
+			pipe.SAdd(ctx, wire.StoreQueuesKey, queue.Name())
+			return nil
+		})
+		return err
+	})
+	if hasWord(err, "OOM") || kindOf(err) == ErrFull {
+		return nil
+	}
+	return err
+}
+
+// persist runs commands that may be repeated until they were executed, or the
+// context or its lack of a deadline says to give up.
+func (c *Client) persist(ctx context.Context, op string, run func() error) error {
+	_, patient := ctx.Deadline()
+	for try := 0; ; try++ {
+		err := run()
+		switch classify(err) {
+		case done:
+			return nil
+		case refused:
+			return refusal(op, err)
+		case unknown, notExecuted:
+			if !patient && !isReply(err) && try > 0 {
+				return unreachable(op, err)
+			}
+		}
+		if sleep(ctx, retryPause(try)) != nil || try > 100 {
+			return unreachable(op, err)
+		}
+	}
+}

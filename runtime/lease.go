@@ -1,0 +1,88 @@
+package echomq
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
+
+// renewals is how often a lease is renewed in its time.
+const renewals = 3
+
+func (r *runner) renewEvery() time.Duration { return r.config.lease / renewals }
+
+// renewNow makes the lease keeper renew without waiting for its time.
+func (r *runner) renewNow() {
+	select {
+	case r.renewal <- struct{}{}:
+	default:
+	}
+}
+
+// leaseLoop renews the leases of all jobs that are held: one timer a queue,
+// however many jobs, and independent of their handlers.
+func (r *runner) leaseLoop() {
+	every := r.renewEvery()
+	timer := time.NewTimer(every)
+	defer timer.Stop()
+	failures := 0
+	for {
+		select {
+		case <-timer.C:
+		case <-r.renewal:
+		case <-r.store.Done():
+			return
+		}
+		if r.renew() {
+			failures = 0
+			timer.Reset(every - rand.N(every/10))
+			continue
+		}
+		failures++
+		timer.Reset(min(retryPause(failures), every))
+	}
+}
+
+// renew renews all leases and reports whether the store answered.
+func (r *runner) renew() bool {
+	for chunk := range slices.Chunk(r.holdings(), maxBatch) {
+		call := script.Extend{Lease: r.config.lease.Milliseconds()}
+		for _, h := range chunk {
+			call.Items = append(call.Items, script.ExtendItem{ID: h.id, Token: h.token})
+		}
+		a := r.client.exchange(r.store, call.Call(r.queue))[0]
+		reply, err := script.ExtendReply{}, a.err
+		if err == nil {
+			reply, err = script.DecodeExtend(a.reply)
+		}
+		if err != nil {
+			if r.store.Err() == nil {
+				r.log.Warn("leases could not be renewed; trying again", "jobs", len(chunk), "error", err)
+			}
+			return false
+		}
+		for i, verdict := range reply.Results {
+			if verdict.Verdict == script.ExtendVerdictLost {
+				r.lose(chunk[i])
+			}
+		}
+	}
+	return true
+}
+
+// lose ends the context of a job whose lease was lost, unless it has ended in
+// the meantime.
+func (r *runner) lose(h *holding) {
+	r.mu.Lock()
+	lost := r.held[h.id.String()] == h && !h.ended
+	if lost {
+		delete(r.held, h.id.String())
+	}
+	r.mu.Unlock()
+	if lost {
+		h.cancel(ErrLeaseLost)
+		r.log.Warn("lost the lease of a running job", "job", h.id.String())
+	}
+}

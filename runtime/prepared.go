@@ -1,0 +1,168 @@
+package echomq
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// Prepared is a job that is ready to be sent: validated, encoded and with an
+// id. It can be sent again without being added twice, and kept in the meantime:
+// in an outbox table, say, written in the transaction that the job belongs to.
+type Prepared struct {
+	queue    wire.Queue
+	id       wire.JobID
+	name     string
+	version  int
+	data     []byte
+	opts     string
+	delay    time.Duration
+	due      time.Time
+	priority int
+	events   EventLevel
+	// fresh says that the id was minted for one call and is known to nobody
+	// else, so that a job that exists under it is this one.
+	fresh bool
+}
+
+// ID returns the job's id.
+func (p Prepared) ID() string { return p.id.String() }
+
+// Queue returns the name of the job's queue.
+func (p Prepared) Queue() string { return p.queue.Name() }
+
+func (p Prepared) item() script.AddItem {
+	item := script.AddItem{
+		ID:       p.id,
+		Name:     p.name,
+		Data:     p.data,
+		Version:  int64(p.version),
+		Opts:     []byte(p.opts),
+		Delay:    ceilMilliseconds(p.delay),
+		Priority: int64(p.priority),
+	}
+	if !p.due.IsZero() {
+		item.Due = p.due.UnixMilli()
+	}
+	return item
+}
+
+// preparedJSON is a Prepared at rest.
+type preparedJSON struct {
+	Queue    string          `json:"queue"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Version  int             `json:"payloadVersion"`
+	Data     []byte          `json:"data"`
+	Opts     json.RawMessage `json:"opts,omitempty"`
+	Delay    int64           `json:"delayNanoseconds,omitempty"`
+	Due      *time.Time      `json:"due,omitempty"`
+	Priority int             `json:"priority,omitempty"`
+	Events   EventLevel      `json:"events,omitempty"`
+}
+
+// MarshalJSON encodes the job so that [Prepared.UnmarshalJSON] gives it back.
+func (p Prepared) MarshalJSON() ([]byte, error) {
+	at := preparedJSON{
+		Queue: p.queue.Name(), ID: p.id.String(), Name: p.name, Version: p.version,
+		Data: p.data, Opts: json.RawMessage(p.opts), Delay: int64(p.delay),
+		Priority: p.priority, Events: p.events,
+	}
+	if p.queue.IsZero() {
+		return nil, errors.New("echomq: the zero Prepared cannot be encoded")
+	}
+	if !p.due.IsZero() {
+		at.Due = &p.due
+	}
+	return json.Marshal(at)
+}
+
+// UnmarshalJSON decodes what [Prepared.MarshalJSON] encoded.
+func (p *Prepared) UnmarshalJSON(encoded []byte) error {
+	var at preparedJSON
+	if err := json.Unmarshal(encoded, &at); err != nil {
+		return fmt.Errorf("echomq: prepared job: %w", err)
+	}
+	queue, err := wire.ParseQueue(at.Queue)
+	if err != nil {
+		return fmt.Errorf("echomq: prepared job: %w", err)
+	}
+	id, err := wire.ParseJobID(at.ID)
+	if err != nil {
+		return fmt.Errorf("echomq: prepared job: %w", err)
+	}
+	if at.Name == "" || at.Version < 1 || at.Priority < 0 || at.Priority > MaxPriority || at.Delay < 0 {
+		return fmt.Errorf("echomq: prepared job %q: name, version, priority or delay is out of range", at.ID)
+	}
+	*p = Prepared{
+		queue: queue, id: id, name: at.Name, version: at.Version, data: at.Data,
+		opts: string(at.Opts), delay: time.Duration(at.Delay), priority: at.Priority, events: at.Events,
+	}
+	if at.Due != nil {
+		p.due = *at.Due
+	}
+	return nil
+}
+
+// enqueueConfig is what the options of one job come to.
+type enqueueConfig struct {
+	spec    JobSpec
+	id      string
+	idGiven bool
+	in      bool
+	at      time.Time
+}
+
+// settle checks the options and enters them into the job.
+func (c enqueueConfig) settle(p *Prepared) error {
+	if err := c.spec.check(); err != nil {
+		return err
+	}
+	if c.in && !c.at.IsZero() {
+		return optionError("In and At exclude each other")
+	}
+	p.opts = encodeOpts(c.spec)
+	p.priority = c.spec.Priority
+	if c.at.IsZero() {
+		p.delay = c.spec.Delay
+	} else {
+		p.due = c.at
+	}
+	if !c.idGiven {
+		p.id, p.fresh = newJobID(), true
+		return nil
+	}
+	id, err := wire.ParseJobID(c.id)
+	if err != nil {
+		return fmt.Errorf("echomq: %w", errors.Join(ErrOption, err))
+	}
+	p.id = id
+	return nil
+}
+
+// newJobID mints an id: a UUIDv7, so that ids sort by creation.
+func newJobID() wire.JobID {
+	id, err := wire.ParseJobID(uuid.Must(uuid.NewV7()).String())
+	if err != nil {
+		panic("echomq: a UUID is no job id: " + err.Error())
+	}
+	return id
+}
+
+// withIDs gives an error whose outcome is unknown the ids that it is about.
+func withIDs(err error, jobs []Prepared) error {
+	if !errors.Is(err, ErrOutcomeUnknown) {
+		return err
+	}
+	unknown := &UnknownOutcomeError{Err: err}
+	for _, job := range jobs {
+		unknown.IDs = append(unknown.IDs, job.id.String())
+	}
+	return unknown
+}

@@ -1,0 +1,209 @@
+package echomq
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
+
+// The bounds of one call that adds jobs.
+const (
+	maxChunk      = 500
+	maxChunkBytes = 4 << 20
+)
+
+// Producer adds jobs to one queue. The typed producers that emqgen writes hold
+// one; it is safe for concurrent use.
+type Producer struct {
+	client *Client
+	spec   QueueSpec
+	config producerConfig
+}
+
+type producerConfig struct {
+	name         string
+	payloadLimit int
+	events       EventLevel
+}
+
+// NewProducer returns a producer for the queue that spec names. Its errors, an
+// invalid queue name among them, come from the calls that add jobs.
+func NewProducer(client *Client, spec QueueSpec, opts ...ProducerOption) *Producer {
+	config := producerConfig{name: spec.Name, payloadLimit: DefaultPayloadLimit, events: spec.Events}
+	for _, opt := range opts {
+		opt.applyProducer(&config)
+	}
+	return &Producer{client: client, spec: spec, config: config}
+}
+
+// Enqueue adds one job and returns its handle. An error that is
+// [ErrOutcomeUnknown] carries the job's id.
+func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payload T, opts ...EnqueueOption) (Handle[R], error) {
+	prepared, err := prepare(p, job, payload, opts)
+	if err != nil {
+		return Handle[R]{}, err
+	}
+	sent, err := p.client.sendAll(ctx, []Prepared{prepared})
+	if err != nil {
+		return Handle[R]{}, err
+	}
+	return handleOf[R](p.client, prepared, sent[0]), sent[0].Err
+}
+
+// Prepare validates and encodes one job without sending it: its id is minted
+// and its bytes are fixed. [Client.Send] sends it, as often as need be.
+func Prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts ...EnqueueOption) (Prepared, error) {
+	prepared, err := prepare(p, job, payload, opts)
+	prepared.fresh = false
+	return prepared, err
+}
+
+func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []EnqueueOption) (Prepared, error) {
+	config := enqueueConfig{spec: job.spec}
+	for _, opt := range opts {
+		opt.applyEnqueue(&config)
+	}
+	op := fmt.Sprintf("job %s", job.spec.Name)
+	if job.spec.Queue != p.spec.Name {
+		return Prepared{}, optionError("%s belongs to queue %q and this producer to %q", op, job.spec.Queue, p.spec.Name)
+	}
+	queue, err := p.client.queue(p.config.name)
+	if err != nil {
+		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+	}
+	data, err := encodePayload(payload, p.config.payloadLimit)
+	if err != nil {
+		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+	}
+	prepared := Prepared{
+		queue:   queue,
+		name:    job.spec.Name,
+		version: max(job.spec.Version, 1),
+		data:    data,
+		events:  p.config.events,
+	}
+	if err := config.settle(&prepared); err != nil {
+		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
+	}
+	return prepared, nil
+}
+
+// Send sends jobs that were prepared earlier, of any queues, and returns one
+// result for each, in order. A job that was sent before is not added again: its
+// result has Existing set. Jobs of one queue that follow each other are added
+// in chunks, each whole or not at all.
+//
+// The error is the first of the results' errors.
+func (c *Client) Send(ctx context.Context, jobs ...Prepared) ([]Sent, error) {
+	for i, job := range jobs {
+		if job.queue.IsZero() {
+			return nil, optionError("job %d is the zero Prepared; make it with a producer's Prepare method", i)
+		}
+	}
+	return c.sendAll(ctx, jobs)
+}
+
+// Sent is what came of sending a prepared job.
+type Sent struct {
+	// ID is the job's id.
+	ID string
+	// Existing says that a job of this id was there already.
+	Existing bool
+	// Err, where set, says why the job was not added; or, as an
+	// [ErrOutcomeUnknown], that it is not known whether it was.
+	Err error
+}
+
+// sendAll adds jobs in chunks. A chunk that fails stops the ones after it.
+func (c *Client) sendAll(ctx context.Context, jobs []Prepared) ([]Sent, error) {
+	return c.sendChunks(ctx, jobs, maxChunk)
+}
+
+func (c *Client) sendChunks(ctx context.Context, jobs []Prepared, limit int) ([]Sent, error) {
+	results := make([]Sent, len(jobs))
+	for i, job := range jobs {
+		results[i] = Sent{ID: job.id.String(), Err: ErrNotSent}
+	}
+	var first error
+	for start := 0; start < len(jobs); {
+		end := chunkEnd(jobs, start, limit)
+		err := c.sendChunk(ctx, jobs[start:end], results[start:end])
+		if err != nil {
+			return results, err
+		}
+		for _, result := range results[start:end] {
+			if result.Err != nil && first == nil {
+				first = result.Err
+			}
+		}
+		start = end
+	}
+	return results, first
+}
+
+// chunkEnd returns where the chunk that begins at start ends.
+func chunkEnd(jobs []Prepared, start, limit int) int {
+	bytes := 0
+	for end := start; end < len(jobs); end++ {
+		bytes += len(jobs[end].data) + len(jobs[end].opts)
+		full := end-start == limit || bytes > maxChunkBytes && end > start
+		if full || jobs[end].queue != jobs[start].queue || jobs[end].events != jobs[start].events {
+			return end
+		}
+	}
+	return len(jobs)
+}
+
+func (c *Client) sendChunk(ctx context.Context, jobs []Prepared, results []Sent) error {
+	queue := jobs[0].queue
+	if err := c.meet(ctx, queue); err != nil {
+		return err
+	}
+	items := make([]script.AddItem, len(jobs))
+	for i := range jobs {
+		items[i] = jobs[i].item()
+	}
+	call := script.Add{
+		Events:  script.AddEvents(jobs[0].events.word()),
+		History: DefaultEventHistory,
+		Items:   items,
+	}
+	reply, err := c.call(ctx, fmt.Sprintf("add to queue %q", queue), call.Call(queue))
+	if err != nil {
+		err = withIDs(err, jobs)
+		for i := range results {
+			results[i].Err = err
+		}
+		return err
+	}
+	added, err := script.DecodeAdd(reply)
+	if err != nil {
+		return withIDs(&StoreError{Kind: ErrOutcomeUnknown, Op: fmt.Sprintf("add to queue %q", queue), Err: err}, jobs)
+	}
+	for i, result := range added.Results {
+		results[i].Err = nil
+		results[i].Existing = result.Verdict == script.AddVerdictExists
+		if results[i].Existing && result.Name != jobs[i].name {
+			results[i].Err = fmt.Errorf("echomq: job %q of queue %q: %w: it is %q, not %q",
+				jobs[i].id, queue, ErrJobMismatch, result.Name, jobs[i].name)
+		}
+		if results[i].Existing && jobs[i].fresh {
+			// The id was minted for this very call: what exists is this job.
+			results[i].Existing = false
+		}
+	}
+	return nil
+}
+
+// level words, as the scripts take them.
+func (l EventLevel) word() string {
+	switch l {
+	case EventsNone:
+		return string(script.AddEventsNone)
+	case EventsAll:
+		return string(script.AddEventsAll)
+	default:
+		return string(script.AddEventsFinal)
+	}
+}

@@ -1,0 +1,61 @@
+package echomq
+
+import (
+	"time"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// result is what came of one attempt, ready to be settled.
+type result struct {
+	id       wire.JobID
+	token    string
+	outcome  script.SettleOutcome
+	value    []byte // the encoded result, or the reason
+	trace    []byte
+	delay    time.Duration
+	attempts int
+	starts   int
+	unknown  int
+	priority int
+	keep     bool
+	announce bool
+}
+
+func (r result) bytes() int { return len(r.value) + len(r.trace) }
+
+// cutResults takes as many results off the front as one call may settle.
+func cutResults(results []result) (batch, rest []result) {
+	bytes := 0
+	for i, res := range results {
+		bytes += res.bytes()
+		if i == maxBatch || bytes > maxBatchBytes && i > 0 {
+			return results[:i:i], results[i:]
+		}
+	}
+	return results, nil
+}
+
+func settleCall(level EventLevel, results []result) script.Settle {
+	items := make([]script.SettleItem, len(results))
+	for i, res := range results {
+		items[i] = script.SettleItem{
+			ID: res.id, Token: res.token, Outcome: res.outcome,
+			Value: res.value, Trace: res.trace,
+			Delay:    ceilMilliseconds(res.delay),
+			Attempts: int64(res.attempts), Starts: int64(res.starts), Unknown: int64(res.unknown),
+			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce,
+		}
+	}
+	return script.Settle{
+		Events:  script.SettleEvents(level.word()),
+		History: DefaultEventHistory,
+		Items:   items,
+	}
+}
+
+// ceilMilliseconds rounds up, so that no wait is shorter than was asked for.
+func ceilMilliseconds(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}

@@ -1,0 +1,62 @@
+package echomq
+
+import (
+	"context"
+	"fmt"
+)
+
+// Route leads the jobs of one type to their handler. [RouteTo] makes one.
+type Route struct {
+	name    string
+	version int
+	result  bool
+	run     func(ctx context.Context, envelope Envelope) ([]byte, error)
+}
+
+// RouteTo returns the route of a job type to its handler. A handler of a job
+// without a result goes through [NoResult].
+func RouteTo[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) (R, error)) Route {
+	var result R
+	_, none := any(result).(None)
+	return Route{
+		name:    job.spec.Name,
+		version: job.Version(),
+		result:  !none,
+		run: func(ctx context.Context, envelope Envelope) ([]byte, error) {
+			payload, err := decodePayload[T](envelope.Data)
+			if err != nil {
+				return nil, Fail(fmt.Errorf("payload cannot be decoded: %w", err))
+			}
+			result, err := handle(ctx, &Job[T]{Payload: payload, Envelope: envelope})
+			if err != nil {
+				return nil, err
+			}
+			encoded, err := encodeResult(result)
+			if err != nil {
+				// The handler's effect has happened, so it must not run again.
+				return nil, Fail(fmt.Errorf("result cannot be encoded: %w", err))
+			}
+			return encoded, nil
+		},
+	}
+}
+
+// NoResult turns a handler that returns only an error into one for [RouteTo].
+func NoResult[T any](handle func(context.Context, *Job[T]) error) func(context.Context, *Job[T]) (None, error) {
+	return func(ctx context.Context, job *Job[T]) (None, error) {
+		return None{}, handle(ctx, job)
+	}
+}
+
+// Served is a queue with the handlers of its jobs, for [NewWorker]. The
+// function that emqgen writes for a queue, such as MailQueue, returns one.
+type Served struct {
+	spec   QueueSpec
+	routes []Route
+	opts   []QueueOption
+}
+
+// Serve returns the queue that spec describes with the handlers of its jobs.
+func Serve(spec QueueSpec, routes []Route, opts ...QueueOption) Served {
+	return Served{spec: spec, routes: routes, opts: opts}
+}

@@ -1,0 +1,304 @@
+package echomq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+const (
+	maxBatch      = 500
+	maxBatchBytes = 4 << 20
+	maxReplyBytes = 8 << 20
+)
+
+// runner serves one queue for a worker. Its parts, each a goroutine, are the
+// exchanger, which settles and picks in one round trip (this file and
+// exchange.go); the waker, which waits for the marker while there is nothing to
+// take; the lease keeper; the timekeeper, which promotes and recovers; and the
+// janitor. Handlers run in goroutines of their own, at most one a slot.
+type runner struct {
+	client *Client
+	queue  wire.Queue
+	config queueConfig
+	routes map[string]Route
+	log    *slog.Logger
+	worker string // the name, for the jobs' records
+	id     string // unique, for tokens
+
+	ready    atomic.Bool
+	jobs     context.Context // of all handlers
+	cancel   context.CancelCauseFunc
+	store    context.Context // of all calls
+	cut      context.CancelFunc
+	blocking redis.UniversalClient
+	owned    bool
+
+	nudge    chan struct{} // something has ended, or is to end
+	requests chan struct{} // to the waker: wait for the marker
+	wakeups  chan string   // from the waker: the id at the head, or ""
+	renewal  chan struct{} // to the lease keeper: renew now
+	times    chan times    // to the timekeeper
+
+	parts     sync.WaitGroup // all but the handlers
+	exchanged chan struct{}  // closed when the exchanger has ended
+
+	mu       sync.Mutex
+	stopping bool
+	killed   bool
+	running  int
+	idle     chan struct{} // closed when stopping and nothing runs; made by stop
+	held     map[string]*holding
+	results  []result
+
+	exchanger exchangerState
+}
+
+// holding is an active job that this worker holds.
+type holding struct {
+	id     wire.JobID
+	token  string
+	cancel context.CancelCauseFunc
+	ended  bool // its handler has returned; guarded by the runner's lock
+}
+
+func newRunner(w *Worker, id string, served Served) (*runner, error) {
+	config, err := served.configure(w.config)
+	if err != nil {
+		return nil, err
+	}
+	queue, err := w.client.queue(config.name)
+	if err != nil {
+		return nil, fmt.Errorf("echomq: worker: %w", err)
+	}
+	routes := make(map[string]Route, len(served.routes))
+	for _, route := range served.routes {
+		if route.run == nil || route.name == "" {
+			return nil, optionError("queue %q: the zero Route", queue)
+		}
+		if _, taken := routes[route.name]; taken {
+			return nil, optionError("queue %q: job %q has two handlers", queue, route.name)
+		}
+		routes[route.name] = route
+	}
+	r := &runner{
+		client: w.client, queue: queue, config: config, routes: routes,
+		log:    w.client.log.With("queue", queue.Name(), "worker", w.config.name),
+		worker: w.config.name, id: id,
+		nudge:     make(chan struct{}, 1),
+		requests:  make(chan struct{}, 1),
+		wakeups:   make(chan string, 1),
+		renewal:   make(chan struct{}, 1),
+		times:     make(chan times, 1),
+		exchanged: make(chan struct{}),
+		held:      make(map[string]*holding),
+	}
+	r.jobs, r.cancel = context.WithCancelCause(context.Background())
+	r.store, r.cut = context.WithCancel(context.Background())
+	r.exchanger.hungry = true
+	return r, nil
+}
+
+// start makes the first contact with the queue and starts the parts.
+func (r *runner) start(ctx context.Context) error {
+	for try := 0; ; try++ {
+		err := r.client.meet(ctx, r.queue)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil || !errors.Is(err, ErrUnreachable) {
+			return err
+		}
+		r.log.Warn("store is unreachable; trying again", "error", err)
+		if sleep(ctx, retryPause(try+3)) != nil {
+			return err
+		}
+	}
+	r.warnOfEviction(ctx)
+	r.blocking, r.owned = private(r.client.store, 1)
+	r.log.Info("worker started",
+		"concurrency", r.config.concurrency, "lease", r.config.lease, "jobs", len(r.routes))
+	r.parts.Go(r.wakeLoop)
+	r.parts.Go(r.leaseLoop)
+	r.parts.Go(r.timeLoop)
+	r.parts.Go(r.cleanLoop)
+	go r.exchangeLoop()
+	return nil
+}
+
+// warnOfEviction says so if the store would drop jobs when it is full.
+func (r *runner) warnOfEviction(ctx context.Context) {
+	info, err := r.client.store.InfoMap(ctx, "memory").Result()
+	if err != nil {
+		return // not every user may ask, and not every engine answers
+	}
+	policy := info["Memory"]["maxmemory_policy"]
+	if policy != "" && policy != "noeviction" {
+		r.log.Warn("the store may evict jobs when it is full: set maxmemory-policy to noeviction", "policy", policy)
+	}
+}
+
+// stop ends the runner: no new jobs, then the running ones until patience ends,
+// then cancelled.
+func (r *runner) stop(patience context.Context) error {
+	if r.blocking == nil {
+		return nil // never started
+	}
+	r.ready.Store(false)
+	r.mu.Lock()
+	r.stopping = true
+	idle := make(chan struct{})
+	r.idle = idle
+	if r.running == 0 {
+		close(idle)
+	}
+	r.mu.Unlock()
+	if r.owned {
+		_ = r.blocking.Close()
+	}
+	r.wake()
+
+	var left int
+	select {
+	case <-idle:
+	case <-patience.Done():
+		r.cancel(ErrShutdown)
+		left = r.waitForCancelled(idle)
+	}
+	// What is left goes on without the worker; its leases run out.
+	r.mu.Lock()
+	r.running = 0
+	killed := r.killed
+	r.mu.Unlock()
+	r.wake()
+	if killed {
+		r.cut()
+	}
+	flush := time.AfterFunc(flushTimeout, r.cut)
+	<-r.exchanged
+	flush.Stop()
+	r.cancel(ErrShutdown)
+	r.cut()
+	close(r.requests)
+	close(r.times)
+	r.parts.Wait()
+	if left > 0 && !killed {
+		return fmt.Errorf("echomq: queue %q: %d handler(s) ignored the end of their context; their jobs are left to their leases", r.queue, left)
+	}
+	r.log.Info("worker stopped")
+	return nil
+}
+
+// waitForCancelled waits for handlers whose contexts have ended and returns how
+// many go on regardless.
+func (r *runner) waitForCancelled(idle <-chan struct{}) int {
+	r.mu.Lock()
+	killed := r.killed
+	r.mu.Unlock()
+	grace := time.NewTimer(cancelGrace)
+	defer grace.Stop()
+	if !killed {
+		select {
+		case <-idle:
+		case <-grace.C:
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running
+}
+
+// kill makes the runner stop without a word to the store.
+func (r *runner) kill() {
+	r.mu.Lock()
+	r.killed = true
+	r.stopping = true
+	r.mu.Unlock()
+	r.cancel(ErrShutdown)
+	r.cut()
+	r.wake()
+}
+
+// wake makes the exchanger look again.
+func (r *runner) wake() {
+	select {
+	case r.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// finish takes what came of a job and frees its slot.
+func (r *runner) finish(res result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[res.id.String()]; h != nil && h.token == res.token {
+		h.ended = true
+	}
+	r.results = append(r.results, res)
+	r.free()
+}
+
+// free frees a slot. The caller holds the lock.
+func (r *runner) free() {
+	if r.running > 0 {
+		r.running--
+	}
+	if r.running == 0 && r.idle != nil {
+		select {
+		case <-r.idle:
+		default:
+			close(r.idle)
+		}
+	}
+	r.wake()
+}
+
+// hold enters a job that was started, and takes a slot for it.
+func (r *runner) hold(h *holding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held[h.id.String()] = h
+	r.running++
+}
+
+// release ends the holding of a job under a token.
+func (r *runner) release(id, token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[id]; h != nil && h.token == token {
+		delete(r.held, id)
+	}
+}
+
+// holdings returns the jobs that are held, for the lease keeper.
+func (r *runner) holdings() []*holding {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := make([]*holding, 0, len(r.held))
+	for _, h := range r.held {
+		held = append(held, h)
+	}
+	slices.SortFunc(held, func(a, b *holding) int {
+		if a.id.String() < b.id.String() {
+			return -1
+		}
+		return 1
+	})
+	return held
+}
+
+// token returns a new token: worker id, colon, pick number.
+func (r *runner) token() string {
+	r.exchanger.picks++
+	return r.id + ":" + strconv.FormatUint(r.exchanger.picks, 10)
+}

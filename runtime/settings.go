@@ -1,0 +1,224 @@
+package echomq
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// over returns retry with the fields that it leaves at zero taken from base.
+func (r RetrySpec) over(base RetrySpec) RetrySpec {
+	if r.Attempts == 0 {
+		r.Attempts = base.Attempts
+	}
+	if r.Backoff == BackoffDefault {
+		r.Backoff = base.Backoff
+	}
+	if r.Base == 0 {
+		r.Base = base.Base
+	}
+	if r.Cap == 0 {
+		r.Cap = base.Cap
+	}
+	if r.Jitter == JitterDefault {
+		r.Jitter = base.Jitter
+	}
+	if r.Stalls == 0 {
+		r.Stalls = base.Stalls
+	}
+	return r
+}
+
+// check says what is wrong with the settings of a job, if anything is.
+func (s JobSpec) check() error {
+	switch {
+	case s.Priority < 0 || s.Priority > MaxPriority:
+		return optionError("priority %d: it must be from 0 to %d", s.Priority, MaxPriority)
+	case s.Delay < 0:
+		return optionError("delay %v: it must not be negative", s.Delay)
+	case s.Timeout < 0 && s.Timeout != NoTimeout:
+		return optionError("timeout %v: it must be positive, or NoTimeout", s.Timeout)
+	case s.Timeout > 0 && s.Timeout < time.Millisecond:
+		return optionError("timeout %v: it must be at least 1ms", s.Timeout)
+	case s.Retry.Attempts < 0:
+		return optionError("attempts %d: it must be at least 1", s.Retry.Attempts)
+	case s.Retry.Stalls < 0 && s.Retry.Stalls != NoStalls:
+		return optionError("stalls %d: it must be at least 1, or NoStalls", s.Retry.Stalls)
+	case s.Retry.Base < 0 || s.Retry.Cap < 0:
+		return optionError("backoff base %v and cap %v must not be negative", s.Retry.Base, s.Retry.Cap)
+	}
+	if err := s.Keep.Completed.check("completed"); err != nil {
+		return err
+	}
+	return s.Keep.Failed.check("failed")
+}
+
+func (k Keep) check(which string) error {
+	switch {
+	case k.None && (k.Age != 0 || k.Count != 0):
+		return optionError("keep %s: None goes with neither Age nor Count", which)
+	case k.Age < 0 && k.Age != Forever:
+		return optionError("keep %s: age %v must be positive, or Forever", which, k.Age)
+	case k.Count < 0 && k.Count != NoLimit:
+		return optionError("keep %s: count %d must be positive, or NoLimit", which, k.Count)
+	}
+	return nil
+}
+
+// encodeOpts returns the settings of a job as they stand on the wire: only what
+// differs from the protocol's defaults.
+func encodeOpts(spec JobSpec) string {
+	opts := wire.Opts{
+		Attempts:      unless(spec.Retry.Attempts, DefaultAttempts),
+		Backoff:       encodeBackoff(spec.Retry),
+		Stalls:        unless(spec.Retry.Stalls, DefaultStalls),
+		KeepCompleted: encodeKeep(spec.Keep.Completed),
+		KeepFailed:    encodeKeep(spec.Keep.Failed),
+	}
+	switch spec.Timeout {
+	case DefaultTimeout:
+	case NoTimeout:
+		opts.Timeout = -1
+	default:
+		opts.Timeout = spec.Timeout.Milliseconds()
+	}
+	if opts == (wire.Opts{}) {
+		return ""
+	}
+	encoded, err := json.Marshal(opts)
+	if err != nil {
+		panic("echomq: settings that are numbers and words did not encode: " + err.Error())
+	}
+	return string(encoded)
+}
+
+func encodeBackoff(retry RetrySpec) *wire.BackoffOpts {
+	backoff := wire.BackoffOpts{
+		Base: unless(retry.Base, DefaultBackoffBase).Milliseconds(),
+		Cap:  unless(retry.Cap, DefaultBackoffCap).Milliseconds(),
+	}
+	if retry.Backoff == Fixed {
+		backoff.Type = "fixed"
+	}
+	if retry.Jitter == NoJitter {
+		backoff.Jitter = "none"
+	}
+	if backoff == (wire.BackoffOpts{}) {
+		return nil
+	}
+	return &backoff
+}
+
+func encodeKeep(keep Keep) *wire.KeepOpts {
+	if keep == (Keep{}) {
+		return nil
+	}
+	return &wire.KeepOpts{
+		None:  keep.None,
+		Age:   max(keep.Age, 0).Milliseconds(),
+		Count: max(keep.Count, 0),
+	}
+}
+
+// unless returns value, or zero if value is the default.
+func unless[V comparable](value, standard V) V {
+	var zero V
+	if value == standard {
+		return zero
+	}
+	return value
+}
+
+// settings are the opts of a job with the defaults filled in, as a worker uses
+// them.
+type settings struct {
+	attempts      int
+	stalls        int
+	timeout       time.Duration // 0 for none
+	fixed         bool
+	jitter        bool
+	base, cap     time.Duration
+	keepCompleted wire.KeepOpts
+	keepFailed    wire.KeepOpts
+}
+
+var (
+	defaultKeepCompleted = wire.KeepOpts{Age: DefaultCompletedAge.Milliseconds(), Count: DefaultCompletedCount}
+	defaultKeepFailed    = wire.KeepOpts{Age: DefaultFailedAge.Milliseconds(), Count: DefaultFailedCount}
+)
+
+// decodeSettings reads a job's opts. Opts that cannot be read count as absent:
+// the job must still run, and end.
+func decodeSettings(encoded string) (settings, error) {
+	var opts wire.Opts
+	var err error
+	if encoded != "" {
+		if err = json.Unmarshal([]byte(encoded), &opts); err != nil {
+			opts = wire.Opts{}
+		}
+	}
+	set := settings{
+		attempts:      orDefault(opts.Attempts, DefaultAttempts),
+		stalls:        max(orDefault(opts.Stalls, DefaultStalls), 0),
+		timeout:       DefaultTimeout,
+		jitter:        true,
+		base:          DefaultBackoffBase,
+		cap:           DefaultBackoffCap,
+		keepCompleted: defaultKeepCompleted,
+		keepFailed:    defaultKeepFailed,
+	}
+	if opts.Timeout != 0 {
+		set.timeout = max(milliseconds(opts.Timeout), 0)
+	}
+	if backoff := opts.Backoff; backoff != nil {
+		set.fixed = backoff.Type == "fixed"
+		set.jitter = backoff.Jitter != "none"
+		set.base = orDefault(milliseconds(backoff.Base), DefaultBackoffBase)
+		set.cap = orDefault(milliseconds(backoff.Cap), DefaultBackoffCap)
+	}
+	if opts.KeepCompleted != nil {
+		set.keepCompleted = *opts.KeepCompleted
+	}
+	if opts.KeepFailed != nil {
+		set.keepFailed = *opts.KeepFailed
+	}
+	return set, err
+}
+
+func orDefault[V comparable](value, standard V) V {
+	var zero V
+	if value == zero {
+		return standard
+	}
+	return value
+}
+
+func milliseconds(n int64) time.Duration {
+	if n > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+// wait returns how long to wait before the retry that follows the attempt-th
+// attempt, counted from 1.
+func (s settings) wait(attempt int) time.Duration {
+	wait := s.base
+	if !s.fixed {
+		for range attempt - 1 {
+			if wait >= s.cap/2 {
+				wait = s.cap
+				break
+			}
+			wait *= 2
+		}
+	}
+	wait = min(wait, s.cap)
+	if s.jitter && wait > 0 {
+		wait = rand.N(wait) + time.Millisecond
+	}
+	return wait
+}

@@ -1,0 +1,244 @@
+package echomq
+
+import (
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// dueLimit is how many jobs are promoted or recovered in one call.
+const dueLimit = 200
+
+// times is what an answer said about when something is next to be done, by the
+// server's clock, and when it came, by ours.
+type times struct {
+	now, due, expiry int64
+	at               time.Time
+}
+
+// local returns the moment of ours that a moment of the server's stands for.
+func (t times) local(server int64) time.Time {
+	return t.at.Add(time.Duration(server-t.now) * time.Millisecond)
+}
+
+// tell hands the times of an answer to the timekeeper. Only the latest matter.
+func (r *runner) tell(t times) {
+	for {
+		select {
+		case r.times <- t:
+			return
+		default:
+		}
+		select {
+		case old := <-r.times:
+			if t.expiry == 0 {
+				t.expiry = old.expiry // a settle does not say
+			}
+		default:
+		}
+	}
+}
+
+// timekeeper promotes delayed jobs at their time and recovers jobs whose worker
+// was lost. Every worker has one, armed for the moments that answers tell.
+type timekeeper struct {
+	*runner
+	next     time.Time // when to look; zero for not at all
+	sighted  map[string]sighting
+	failures int
+}
+
+// sighting is an expired lease, and since when we have seen it so.
+type sighting struct {
+	deadline int64
+	since    time.Time
+}
+
+func (r *runner) timeLoop() {
+	k := &timekeeper{runner: r, sighted: make(map[string]sighting)}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case t, open := <-r.times:
+			if !open {
+				return
+			}
+			k.arm(t)
+		case <-timer.C:
+			k.next = time.Time{}
+			k.look()
+		case <-r.store.Done():
+			return
+		}
+		timer.Stop()
+		if !k.next.IsZero() {
+			timer.Reset(max(time.Until(k.next), 0))
+		}
+	}
+}
+
+// arm moves the next look forward if an answer says so.
+func (k *timekeeper) arm(t times) {
+	if t.due > 0 {
+		k.at(t.local(t.due))
+	}
+	if t.expiry > 0 {
+		k.at(t.local(t.expiry))
+	}
+}
+
+func (k *timekeeper) at(moment time.Time) {
+	if k.next.IsZero() || moment.Before(k.next) {
+		k.next = moment
+	}
+}
+
+// look asks what is due, promotes that, and recovers what has been expired for
+// long enough.
+func (k *timekeeper) look() {
+	sent := time.Now()
+	a := k.client.exchange(k.store, script.Due{Limit: dueLimit}.Call(k.queue))[0]
+	reply, err := script.DueReply{}, a.err
+	if err == nil {
+		reply, err = script.DecodeDue(a.reply)
+	}
+	if err != nil {
+		k.retry("looking for due jobs failed; trying again", err)
+		return
+	}
+	k.failures = 0
+	t := times{now: reply.Now, due: reply.NextDue, expiry: reply.NextExpiry, at: time.Now()}
+	if k.stalled(sent) {
+		// The store, or the way to it, stood still: the live have had no chance
+		// to renew, so what looks expired is looked at afresh.
+		clear(k.sighted)
+	}
+	k.arm(t)
+	if len(reply.Due) > 0 && k.promote(reply.Due) && len(reply.Due) == dueLimit {
+		k.at(time.Now())
+	}
+	k.recover(k.sight(reply))
+}
+
+// stalled reports whether a call that was sent then has taken so long that the
+// leases of live workers may have suffered too.
+func (k *timekeeper) stalled(sent time.Time) bool { return time.Since(sent) > k.renewEvery()/2 }
+
+func (k *timekeeper) retry(message string, err error) {
+	if k.store.Err() == nil {
+		k.log.Warn(message, "error", err)
+	}
+	clear(k.sighted)
+	k.failures++
+	k.at(time.Now().Add(retryPause(k.failures)))
+}
+
+func (k *timekeeper) promote(ids []string) bool {
+	call := script.Promote{
+		Events:  script.PromoteEvents(k.config.events.word()),
+		History: DefaultEventHistory,
+	}
+	for _, id := range ids {
+		job, err := wire.ParseJobID(id)
+		if err != nil {
+			k.log.Error("the queue holds an id that no job can have", "id", id, "error", err)
+			continue
+		}
+		call.Items = append(call.Items, script.PromoteItem{ID: job})
+	}
+	if len(call.Items) == 0 {
+		return false
+	}
+	a := k.client.exchange(k.store, call.Call(k.queue))[0]
+	if a.err != nil {
+		k.retry("promoting due jobs failed; trying again", a.err)
+		return false
+	}
+	reply, err := script.DecodePromote(a.reply)
+	if err != nil {
+		k.retry("promoting due jobs failed; trying again", err)
+		return false
+	}
+	k.arm(times{now: reply.Now, due: reply.Due, at: time.Now()})
+	return true
+}
+
+// sight notes which leases are expired and returns those that have been seen
+// so for a renewal interval, by our own clock: time enough for a live worker to
+// renew. The next look is set for when the others will have been.
+func (k *timekeeper) sight(reply script.DueReply) []script.RecoverItem {
+	now := time.Now()
+	seen := make(map[string]sighting, len(reply.Expired))
+	var ripe []script.RecoverItem
+	for _, expired := range reply.Expired {
+		s, known := k.sighted[expired.ID]
+		if !known || s.deadline != expired.Deadline {
+			s = sighting{deadline: expired.Deadline, since: now}
+		}
+		seen[expired.ID] = s
+		if now.Sub(s.since) < k.renewEvery() {
+			k.at(s.since.Add(k.renewEvery()))
+			continue
+		}
+		job, err := wire.ParseJobID(expired.ID)
+		if err != nil {
+			k.log.Error("the queue holds an id that no job can have", "id", expired.ID, "error", err)
+			continue
+		}
+		ripe = append(ripe, script.RecoverItem{ID: job, Deadline: expired.Deadline})
+	}
+	k.sighted = seen
+	return ripe
+}
+
+func (k *timekeeper) recover(items []script.RecoverItem) {
+	if len(items) == 0 {
+		return
+	}
+	sent := time.Now()
+	opts := make([]*redis.StringCmd, len(items))
+	_, err := k.client.store.Pipelined(k.store, func(pipe redis.Pipeliner) error {
+		for i, item := range items {
+			opts[i] = pipe.HGet(k.store, k.queue.Job(item.ID), fieldOpts)
+		}
+		return nil
+	})
+	if err != nil && connectionLost(err) && err != redis.Nil {
+		k.retry("reading lost jobs failed; trying again", err)
+		return
+	}
+	for i := range items {
+		set, _ := decodeSettings(opts[i].Val())
+		items[i].Stalls = int64(set.stalls)
+	}
+	if k.stalled(sent) {
+		clear(k.sighted)
+		k.at(time.Now())
+		return
+	}
+	call := script.Recover{
+		Events:  script.RecoverEvents(k.config.events.word()),
+		History: DefaultEventHistory,
+		Items:   items,
+	}
+	a := k.client.exchange(k.store, call.Call(k.queue))[0]
+	if a.err != nil {
+		k.retry("recovering lost jobs failed; trying again", a.err)
+		return
+	}
+	reply, err := script.DecodeRecover(a.reply)
+	if err != nil {
+		k.retry("recovering lost jobs failed; trying again", err)
+		return
+	}
+	for i, verdict := range reply.Results {
+		delete(k.sighted, items[i].ID.String())
+		if verdict.Verdict == script.RecoverVerdictStalled || verdict.Verdict == script.RecoverVerdictReturned {
+			k.log.Warn("took back a job whose worker was lost", "job", items[i].ID.String(), "verdict", verdict.Verdict)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package echomq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	minLease = 100 * time.Millisecond
+	maxLease = 24 * time.Hour
+	// cancelGrace is how long a stopping worker waits for handlers whose
+	// context it has cancelled.
+	cancelGrace = 5 * time.Second
+	// flushTimeout is how long it tries to settle what the last handlers did.
+	flushTimeout = 5 * time.Second
+)
+
+type workerConfig struct {
+	name        string
+	stopTimeout time.Duration
+	queues      []QueueWorkerOption
+}
+
+type queueConfig struct {
+	name         string
+	concurrency  int
+	lease        time.Duration
+	events       EventLevel
+	payloadLimit int
+}
+
+// Worker takes jobs from one or more queues and runs their handlers. It
+// installs no signal handler: end the context of [Worker.Run], or call
+// [Worker.Stop], on the signals that the program listens to.
+type Worker struct {
+	client  *Client
+	config  workerConfig
+	runners []*runner
+
+	mu      sync.Mutex
+	started bool
+	stop    chan struct{} // closed when the worker is to stop
+	stopped chan struct{} // closed when it has
+	patient context.Context
+	hurry   context.CancelFunc
+}
+
+// NewWorker returns a worker that serves the given queues, each in slots of its
+// own. The error is [ErrOption] or [ErrName]; no contact is made before
+// [Worker.Run].
+func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, error) {
+	config := workerConfig{name: defaultWorkerName(), stopTimeout: DefaultStopTimeout}
+	for _, opt := range opts {
+		opt.applyWorker(&config)
+	}
+	if config.stopTimeout < 0 {
+		return nil, optionError("stop timeout %v: it must not be negative", config.stopTimeout)
+	}
+	if len(served) == 0 {
+		return nil, optionError("a worker needs at least one queue to serve")
+	}
+	w := &Worker{
+		client: client, config: config,
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	w.patient, w.hurry = context.WithCancel(context.Background())
+	id := uuid.NewString()
+	names := make(map[string]bool)
+	for _, queue := range served {
+		r, err := newRunner(w, id, queue)
+		if err != nil {
+			return nil, err
+		}
+		if names[r.queue.Name()] {
+			return nil, optionError("queue %q is served twice", r.queue)
+		}
+		names[r.queue.Name()] = true
+		w.runners = append(w.runners, r)
+	}
+	return w, nil
+}
+
+func (s Served) configure(worker workerConfig) (queueConfig, error) {
+	config := queueConfig{
+		name:         s.spec.Name,
+		concurrency:  orDefault(s.spec.Concurrency, 10*runtime.GOMAXPROCS(0)),
+		lease:        orDefault(s.spec.Lease, DefaultLease),
+		events:       s.spec.Events,
+		payloadLimit: DefaultPayloadLimit,
+	}
+	for _, opt := range worker.queues {
+		opt(&config)
+	}
+	for _, opt := range s.opts {
+		opt.applyQueue(&config)
+	}
+	switch {
+	case config.concurrency < 1:
+		return config, optionError("queue %q: concurrency %d: it must be at least 1", config.name, config.concurrency)
+	case config.lease < minLease || config.lease > maxLease:
+		return config, optionError("queue %q: lease %v: it must be from %v to %v", config.name, config.lease, minLease, maxLease)
+	case config.payloadLimit < 1:
+		return config, optionError("queue %q: payload limit %d: it must be at least 1 byte", config.name, config.payloadLimit)
+	}
+	return config, nil
+}
+
+// Run takes and runs jobs until ctx ends or Stop is called, and then until the
+// running jobs have ended: for at most the stop timeout, after which their
+// contexts are cancelled with [ErrShutdown].
+//
+// It returns nil after an orderly stop. Before it takes a job it checks each
+// queue, and returns what [Client]'s first contact finds wrong; a store that is
+// only unreachable is waited for.
+func (w *Worker) Run(ctx context.Context) error {
+	w.mu.Lock()
+	if w.started {
+		w.mu.Unlock()
+		return fmt.Errorf("echomq: worker was run before: %w", ErrClosed)
+	}
+	w.started = true
+	w.mu.Unlock()
+	defer close(w.stopped)
+
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-w.stop:
+			cancel()
+		case <-running.Done():
+		}
+	}()
+	for _, r := range w.runners {
+		if err := r.start(running); err != nil {
+			w.requestStop()
+			w.hurry()
+			w.end()
+			if running.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+	<-running.Done()
+	w.requestStop()
+	timer := time.AfterFunc(w.config.stopTimeout, w.hurry)
+	defer timer.Stop()
+	return w.end()
+}
+
+// end stops all queues and waits for them.
+func (w *Worker) end() error {
+	defer w.hurry()
+	errs := make([]error, len(w.runners))
+	var group sync.WaitGroup
+	for i, r := range w.runners {
+		group.Go(func() { errs[i] = r.stop(w.patient) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+func (w *Worker) requestStop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.stop:
+	default:
+		close(w.stop)
+	}
+}
+
+// Stop ends Run and waits until it has returned: no further jobs are taken, the
+// running ones may end until ctx does, then their contexts are cancelled with
+// [ErrShutdown] and what their handlers give up is given back, at the front of
+// the queue and without counting an attempt. Jobs whose handlers go on
+// regardless are left to their lease.
+func (w *Worker) Stop(ctx context.Context) error {
+	w.mu.Lock()
+	started := w.started
+	w.started = true
+	w.mu.Unlock()
+	w.requestStop()
+	if !started {
+		close(w.stopped)
+		return nil
+	}
+	select {
+	case <-w.stopped:
+		return nil
+	case <-ctx.Done():
+	}
+	w.hurry()
+	<-w.stopped
+	return nil
+}
+
+// Kill ends Run at once: contexts are cancelled, nothing is given back or
+// settled any more, and the jobs run again elsewhere when their leases end. It
+// is what a crash would do, for programs that must not wait.
+func (w *Worker) Kill() {
+	for _, r := range w.runners {
+		r.kill()
+	}
+	w.requestStop()
+	w.hurry()
+}
+
+// Ready reports whether the worker is consuming: it has been started, is not
+// stopping, and the last call for each of its queues went through.
+func (w *Worker) Ready() bool {
+	select {
+	case <-w.stop:
+		return false
+	default:
+	}
+	for _, r := range w.runners {
+		if !r.ready.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+func defaultWorkerName() string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
+}
