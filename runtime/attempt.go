@@ -212,7 +212,11 @@ func (a attempt) handOn(known bool) result {
 	if a.envelope.UnknownCount < 10 {
 		res.delay = min(firstReturn<<a.envelope.UnknownCount, lastReturn)
 	}
-	res.announce = a.envelope.UnknownCount == 0
+	// One word about it at first, and then about one an hour.
+	res.announce = a.envelope.UnknownCount == 0 || res.delay == lastReturn && res.unknown%12 == 0
+	if !res.announce {
+		return res
+	}
 	why := "no handler for its name"
 	if known {
 		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d and JSON",

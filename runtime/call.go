@@ -71,17 +71,14 @@ func (c *Client) exchange(ctx context.Context, calls ...script.Call) []answer {
 	for n, i := range missing {
 		again[n] = calls[i]
 		if err := c.store.ScriptLoad(ctx, calls[i].Script.Source).Err(); err != nil {
-			answers[i] = answer{err: err, fate: max(classify(err), notExecuted)}
-			if answers[i].fate == unknown {
-				answers[i].fate = notExecuted
+			answers[i] = answer{err: err, fate: notExecuted}
+			if classify(err) == refused {
+				answers[i].fate = refused
 			}
 			return answers
 		}
 	}
 	for n, a := range c.send(ctx, again) {
-		if a.err != nil && redis.HasErrorPrefix(a.err, "NOSCRIPT") {
-			a.fate = notExecuted
-		}
 		answers[missing[n]] = a
 	}
 	return answers
@@ -161,6 +158,9 @@ func isNotRedis(err error) bool {
 // while ctx allows, or once where ctx has no deadline; what may have been
 // executed is sent again within the replay window. Every script bears that.
 func (c *Client) call(ctx context.Context, op string, call script.Call) (any, error) {
+	if ctx.Err() != nil {
+		return nil, &StoreError{Kind: ErrNotSent, Op: op, Err: context.Cause(ctx)}
+	}
 	first := time.Now()
 	_, patient := ctx.Deadline()
 	var lost error
@@ -194,26 +194,29 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 	}
 }
 
-// attempt makes the call once and does not outlast ctx: the client library
-// goes on reading for an answer when a context is cancelled.
+// attempt makes the call once.
 func (c *Client) attempt(ctx context.Context, call script.Call) (answer, error) {
+	return within(ctx, func() answer { return c.exchange(ctx, call)[0] })
+}
+
+// within runs work and does not outlast ctx: the client library goes on reading
+// for an answer when a context is cancelled. The error is the context's.
+func within[V any](ctx context.Context, work func() V) (V, error) {
 	if ctx.Done() == nil {
-		return c.exchange(ctx, call)[0], nil
+		return work(), nil
 	}
-	if err := ctx.Err(); err != nil {
-		return answer{err: err, fate: notExecuted}, nil
-	}
-	got := make(chan answer, 1)
-	go func() { got <- c.exchange(ctx, call)[0] }()
+	got := make(chan V, 1)
+	go func() { got <- work() }()
 	select {
-	case a := <-got:
-		return a, nil
+	case value := <-got:
+		return value, nil
 	case <-ctx.Done():
 		select {
-		case a := <-got:
-			return a, nil
+		case value := <-got:
+			return value, nil
 		default:
-			return answer{}, context.Cause(ctx)
+			var none V
+			return none, context.Cause(ctx)
 		}
 	}
 }

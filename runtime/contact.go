@@ -102,7 +102,10 @@ func (c *Client) register(ctx context.Context, op string, queue wire.Queue) erro
 func (c *Client) persist(ctx context.Context, op string, run func() error) error {
 	_, patient := ctx.Deadline()
 	for try := 0; ; try++ {
-		err := run()
+		err, ended := within(ctx, run)
+		if ended != nil {
+			return unreachable(op, ended)
+		}
 		switch classify(err) {
 		case done:
 			return nil

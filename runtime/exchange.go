@@ -178,8 +178,7 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 		}
 		x.reserved = append(x.reserved, script.PickItem{ID: job, Reservation: pick.Token})
 	}
-	took := len(reply.Started) + len(reply.Reserved)
-	x.hungry = len(reply.Window) > 0 || len(x.reserved) > 0 || took >= int(pick.Want) && pick.Want > 0
+	x.hungry = len(reply.Window) > 0 || len(x.reserved) > 0
 	r.tell(times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, at: time.Now()})
 	for _, started := range reply.Started {
 		r.begin(started, pick.Token, reply.Now)

@@ -141,6 +141,9 @@ func (h Handle[R]) inspect(ctx context.Context) (script.InspectResult, error) {
 	op := fmt.Sprintf("inspect job %q of queue %q", h.ID, h.queue)
 	call := script.Inspect{Items: []script.InspectItem{{ID: h.job}}}
 	raw, err := h.client.call(ctx, op, call.Call(h.queue))
+	if errors.Is(err, ErrOutcomeUnknown) { // of a read, which has none
+		return script.InspectResult{}, unreachable(op, err)
+	}
 	if err != nil {
 		return script.InspectResult{}, err
 	}

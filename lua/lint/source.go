@@ -174,3 +174,12 @@ func (s *source) raw(i int) string {
 	}
 	return string(s.text[s.tokens[i].offset:max(end, s.tokens[i].offset)])
 }
+
+// tokenPositionOrStart is the position of a token, or the file's beginning if
+// there is no such token.
+func (s *source) tokenPositionOrStart(i int) header.Position {
+	if i < 0 {
+		return header.Position{File: s.file, Line: 1, Column: 1}
+	}
+	return s.tokenPosition(i)
+}

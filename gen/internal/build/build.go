@@ -1,6 +1,7 @@
 package build
 
 import (
+	"go/ast"
 	"go/token"
 	"go/types"
 	"path/filepath"
@@ -53,6 +54,8 @@ type builder struct {
 	report *annotations.Reporter
 	// imports maps the paths of mentioned packages to their names.
 	imports map[string]string
+	// tags is filled by tagsByField.
+	tags map[token.Pos]*ast.BasicLit
 }
 
 func (b *builder) position(pos token.Pos) ir.Position {
@@ -60,11 +63,21 @@ func (b *builder) position(pos token.Pos) ir.Position {
 	return ir.Position{File: filepath.Base(at.Filename), Line: at.Line, Column: at.Column}
 }
 
+// namePos returns where the Go name of a queue or job is decided: at go=, or
+// where it comes from.
+func (b *builder) namePos(d *annotations.Directive, origin token.Pos) ir.Position {
+	if d.Has("go") {
+		origin = d.Argument("go").Pos
+	}
+	return b.position(origin)
+}
+
 func (b *builder) queue(d *annotations.Directive) ir.Queue {
 	queue := ir.Queue{
 		Name:        d.Text("name"),
 		GoName:      annotations.QueueGoName(d),
 		Pos:         b.position(d.Pos),
+		NamePos:     b.namePos(d, d.Argument("name").Pos),
 		Concurrency: d.Int("concurrency"),
 		Lease:       ir.Duration(d.Duration("lease")),
 		Events:      d.Text("events"),
@@ -83,6 +96,7 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 		Name:     job.WireName(),
 		GoName:   job.GoName(),
 		Pos:      b.position(job.Type.Name.Pos()),
+		NamePos:  b.namePos(d, job.Type.Name.Pos()),
 		Doc:      strings.TrimSpace(job.Doc.Text()),
 		Payload:  b.payload(job),
 		Result:   b.result(job),

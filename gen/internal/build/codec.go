@@ -2,7 +2,6 @@ package build
 
 import (
 	"go/types"
-	"reflect"
 
 	"github.com/echomq/echomq-go/annotations"
 )
@@ -34,6 +33,9 @@ func (c *crossing) codec(t *types.Named, at place) bool {
 		c.refuse(annotations.RuleOneWay, at, at.path, c.string(t), writer.name, "Un"+lower(writer.name))
 	case pointer && reads:
 		c.refuse(annotations.RulePointerReceiver, at, at.path, hidden.name, c.string(t), c.pointerCure(t, at))
+	case reads && reader == unmarshalJSON:
+		// Usual for a type that also reads an older form of itself.
+		return false
 	case reads:
 		c.refuse(annotations.RuleOneWay, at, at.path, c.string(t), reader.name, "M"+reader.name[len("Unm"):])
 	case pointer:
@@ -102,5 +104,3 @@ func isBytes(t types.Type) bool {
 func isError(t types.Type) bool {
 	return types.Identical(t, types.Universe.Lookup("error").Type())
 }
-
-func lookupTag(text string) (string, bool) { return reflect.StructTag(text).Lookup("json") }

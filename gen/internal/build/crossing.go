@@ -3,7 +3,6 @@ package build
 import (
 	"go/token"
 	"go/types"
-	"strings"
 
 	"github.com/echomq/echomq-go/annotations"
 )
@@ -11,16 +10,19 @@ import (
 // crosses reports what keeps a value of type t from crossing the wire as JSON.
 // The value is called name and stands between pos and end.
 func (b *builder) crosses(t types.Type, name string, pos, end token.Pos) {
-	c := &crossing{builder: b, seen: map[visit]bool{}, reported: map[token.Pos]bool{}}
+	c := &crossing{builder: b, progress: map[visit]bool{}, reported: map[token.Pos]bool{}}
 	c.value(t, place{path: name, pos: pos, end: end})
 }
 
 // crossing walks over everything that a value holds.
 type crossing struct {
 	*builder
-	seen map[visit]bool
+	// progress holds the types that are being looked at, which may contain
+	// themselves, and those in which nothing was found.
+	progress map[visit]bool
 	// reported are the places with a mistake: one is enough for each.
 	reported map[token.Pos]bool
+	refusals int
 }
 
 type visit struct {
@@ -41,6 +43,7 @@ type place struct {
 }
 
 func (c *crossing) refuse(rule *annotations.Rule, at place, arguments ...any) {
+	c.refusals++
 	if c.reported[at.pos] {
 		return
 	}
@@ -49,17 +52,28 @@ func (c *crossing) refuse(rule *annotations.Rule, at place, arguments ...any) {
 }
 
 func (c *crossing) value(t types.Type, at place) {
-	if named, ok := types.Unalias(t).(*types.Named); ok {
-		key := visit{named, at.addressable}
-		if c.seen[key] {
-			return
-		}
-		c.seen[key] = true
-		at.foreign = named.Obj().Pkg() != c.Types.Package
-		if c.codec(named, at) {
-			return
-		}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		c.structural(t, at)
+		return
 	}
+	key := visit{named, at.addressable}
+	at.foreign = named.Obj().Pkg() != c.Types.Package
+	if c.progress[key] || at.foreign && c.reported[at.pos] {
+		return
+	}
+	c.progress[key] = true
+	before := c.refusals
+	if !c.codec(named, at) {
+		c.structural(t, at)
+	}
+	if c.refusals > before {
+		// It is to be reported in every place where it is used.
+		delete(c.progress, key)
+	}
+}
+
+func (c *crossing) structural(t types.Type, at place) {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		c.basic(u, at)
@@ -105,7 +119,7 @@ func (c *crossing) basic(t *types.Basic, at place) {
 	case t.Info()&types.IsComplex != 0:
 		c.refuse(annotations.RuleCannotCross, at, at.path, t.Name()+" is a complex number")
 	case t.Kind() == types.UnsafePointer, t.Kind() == types.Uintptr:
-		c.refuse(annotations.RuleCannotCross, at, at.path, t.Name()+" is an address, which means nothing to another process")
+		c.refuse(annotations.RuleCannotCross, at, at.path, c.string(t)+" is an address, which means nothing to another process")
 	}
 }
 
@@ -141,7 +155,7 @@ func (c *crossing) structure(structure *types.Struct, at place) {
 	names := map[string]*types.Var{}
 	for i := range structure.NumFields() {
 		field := structure.Field(i)
-		tag := c.tag(field, structure.Tag(i), c.fieldPlace(field, at))
+		tag := c.tag(structure.Tag(i), c.tagPlace(field, at))
 		if tag.skip || field.Name() == "_" {
 			continue
 		}
@@ -154,7 +168,7 @@ func (c *crossing) structure(structure *types.Struct, at place) {
 			name = field.Name()
 		}
 		if other := names[name]; other != nil {
-			c.refuse(annotations.RuleFieldName, c.fieldPlace(field, at), other.Name(), field.Name(), name)
+			c.refuse(annotations.RuleFieldName, c.fieldPlace(field, at), c.fieldPlace(other, at).path, c.fieldPlace(field, at).path, name)
 		}
 		names[name] = field
 	}
@@ -183,7 +197,7 @@ func (c *crossing) field(field *types.Var, tag jsonTag, at place) {
 }
 
 func (c *crossing) hidden(at place) {
-	cure := `export it, or say so with the tag json:"-"`
+	cure := `export it, or leave it out on purpose with the tag json:"-"`
 	if at.foreign {
 		cure = "its type has no MarshalJSON; use a type that has, or fields of your own"
 	}
@@ -205,44 +219,4 @@ func (c *crossing) fieldPlace(field *types.Var, at place) place {
 		at.pos, at.end = field.Pos(), field.Pos()+token.Pos(len(field.Name()))
 	}
 	return at
-}
-
-// jsonTag is what a struct tag says to encoding/json.
-type jsonTag struct {
-	name string
-	skip bool
-}
-
-// jsonOptions are the options that encoding/json knows.
-var jsonOptions = []string{"omitempty", "omitzero", "string"}
-
-func (c *crossing) tag(field *types.Var, text string, at place) jsonTag {
-	value, ok := lookupTag(text)
-	if !ok {
-		if strings.Contains(text, "json") && !at.foreign {
-			c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" cannot be read; write `json:\"name\"`")
-		}
-		return jsonTag{}
-	}
-	if value == "-" {
-		return jsonTag{skip: true}
-	}
-	name, options, _ := strings.Cut(value, ",")
-	for option := range strings.SplitSeq(options, ",") {
-		c.tagOption(option, at)
-	}
-	return jsonTag{name: name}
-}
-
-func (c *crossing) tagOption(option string, at place) {
-	for _, known := range jsonOptions {
-		if option == "" || option == known || at.foreign {
-			return
-		}
-	}
-	hint := ""
-	if near := annotations.Nearest(option, jsonOptions); near != "" {
-		hint = "; did you mean " + near + "?"
-	}
-	c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has option "+option+", which encoding/json ignores"+hint)
 }

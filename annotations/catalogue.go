@@ -1,0 +1,208 @@
+package annotations
+
+import "slices"
+
+// Rules returns the catalogue of everything that can be wrong, by code.
+func Rules() []*Rule { return slices.Clone(catalogue) }
+
+// RuleByCode returns the rule with the given code, or nil.
+func RuleByCode(code string) *Rule {
+	for _, r := range catalogue {
+		if r.Code == code {
+			return r
+		}
+	}
+	return nil
+}
+
+// catalogue holds every rule in the order of the codes. A rule that is retired
+// leaves its code unused.
+var catalogue []*Rule
+
+func rule(code, title, format, explanation string) *Rule {
+	r := &Rule{Code: code, Title: title, format: format, Explanation: explanation}
+	catalogue = append(catalogue, r)
+	return r
+}
+
+// Where a directive stands, and what it is called.
+var (
+	RuleNearMiss = rule("E001", "not quite a directive",
+		"%q is not a directive and would be ignored; write //emq:%s",
+		"A directive begins directly after the slashes with emq: in small letters, without a space anywhere before its name. Go takes anything else for an ordinary comment, so the job would silently not exist.")
+	RuleUnknownDirective = rule("E002", "unknown directive",
+		"unknown directive //emq:%s; there are %s%s",
+		"The name after //emq: is not one of the directives of this version. Nothing that begins with //emq: is ignored.")
+	RuleDetached = rule("E003", "directive attached to nothing",
+		"//emq:%s is attached to nothing; put it directly above %s, with no blank line between",
+		"A directive belongs to the declaration that follows it in the next line. With a blank line between, Go does not connect them.")
+	RuleWrongPlace = rule("E004", "directive on the wrong declaration",
+		"//emq:%s stands on %s; it belongs directly above %s",
+		"Each directive has one place: queues are declared above the package clause, and everything about a job above the struct type that is its payload.")
+	RuleOnGroup = rule("E005", "directive above a group of types",
+		"//emq:%s stands above a group of types; put it above one type inside the parentheses",
+		"A comment above type ( ... ) belongs to the group, so it is not known which type is meant.")
+	RuleDuplicateDirective = rule("E006", "directive written twice",
+		"//emq:%s stands twice on %s; the first is in line %d",
+		"One declaration carries a directive once. Write all its items in one line.")
+	RuleNeedsJob = rule("E007", "directive without a job",
+		"//emq:%s says something about a job, but %s has no //emq:job",
+		"A type becomes a job by //emq:job. The other directives only add to it.")
+	RuleInTest = rule("E008", "directive in a test file",
+		"//emq:%s stands in a test file; declare queues and jobs in files that are part of the package",
+		"Generated code is part of the package, where types of test files do not exist.")
+	RuleInConstrained = rule("E009", "directive in a file with build constraints",
+		"//emq:%s stands in a file with build constraints (%s); move it to a file that is always built",
+		"The generated file is built everywhere. A payload that exists only in some builds would break the others, or be left out without a word.")
+)
+
+// What stands after the name of a directive.
+var (
+	RuleSyntax = rule("E010", "items that cannot be read",
+		"%s",
+		"Items are separated by spaces. Each is key=value or a plain value, with no space around = and commas; a value with a space, comma or quote in it is written as a Go string.")
+	RuleUnknownItem = rule("E011", "unknown item",
+		"unknown item %s of //emq:%s, which takes %s%s",
+		"Each directive takes the items of its row in the table, and nothing else.")
+	RuleDuplicateItem = rule("E012", "item written twice",
+		"%s is given twice; the first is at column %d",
+		"Each item is given once, as it would not be known which one holds.")
+	RuleMissingItem = rule("E013", "required item missing",
+		"//emq:%s needs %s",
+		"The directive means nothing without this item.")
+	RuleEmptyDirective = rule("E014", "directive says nothing",
+		"//emq:%s has no items, so it says nothing; it takes %s",
+		"The directive only carries settings. Without one it has no effect, which is hardly what was meant.")
+	RuleOneValue = rule("E015", "too many values",
+		"%s takes %s, not %d values",
+		"Only the items that say so take a list.")
+	RuleZero = rule("E016", "zero used for off",
+		"0 does not switch %s off; %s",
+		"Zero could mean at once, never or the default. The only way to switch something off is the word none, where the table allows it.")
+	RuleNotOff = rule("E017", "cannot be switched off",
+		"%s cannot be none; it takes %s",
+		"This item has no off. Leave it out to have its default.")
+	RuleNoUnit = rule("E018", "duration without a unit",
+		"%s has no unit; did you mean %s?",
+		"A bare number could be milliseconds, seconds or minutes.")
+	RuleDuration = rule("E019", "duration that cannot be used",
+		"%s",
+		"Durations are written as in Go, and with d for days: 500ms, 30s, 1h30m, 14d. They are whole milliseconds, because the wire carries milliseconds, and not negative.")
+	RuleNumber = rule("E020", "not a whole number in range",
+		"%s is not right for %s, which takes %s",
+		"The item takes a whole number within the limits that the message gives.")
+	RuleWord = rule("E021", "unknown word",
+		"unknown value %s of %s, which takes %s%s",
+		"The item takes one of a few words.")
+	RuleQueueName = rule("E022", "queue name that the protocol does not allow",
+		"%s",
+		"A queue's name has 1 to 128 characters: letters, digits, '.', '_' and '-', of which the first is a letter or a digit.")
+	RuleWireName = rule("E023", "job name that cannot be used",
+		"job name %q %s",
+		"A job's wire name has 1 to 255 bytes of printable UTF-8.")
+	RuleGoName = rule("E024", "not an exported Go name",
+		"%s is not an exported Go identifier, which begins with an upper-case letter%s",
+		"The name becomes a part of generated identifiers, exactly as it is written.")
+	RuleTypeName = rule("E025", "not the name of a type",
+		"%s is not the name of an exported type of this package%s",
+		"The result is one exported type of the same package, without stars, brackets or dots. For a type of another package declare an alias: type Receipt = other.Receipt.")
+	RuleKeep = rule("E026", "unclear retention",
+		"%s takes one age and one count, such as 24h,1000; %s",
+		"A retention is an age, a count, or both in either order; both then hold.")
+)
+
+// How queues and jobs fit together.
+var (
+	RuleQueueFiles = rule("E030", "queues in several files",
+		"the queues of a package stand in one package comment; there are others in %s",
+		"With all queues in one place a reader finds them, and two people who add one see each other's.")
+	RuleDuplicateQueue = rule("E031", "queue declared twice",
+		"queue %q is declared twice; the first is in line %d",
+		"One directive declares a queue.")
+	RuleNeedsGoName = rule("E032", "queue without a Go name",
+		"queue %q needs a Go name: add go=%s, or what suits better",
+		"Only a name of the form [a-z][a-z0-9]* is turned into a Go name by itself. Others are never re-cased; choose the name in go=.")
+	RuleNoJobs = rule("E033", "queue without jobs",
+		"queue %q has no jobs; put //emq:job above a struct type of this package",
+		"A queue without jobs has a producer that can add nothing. Often the directive of the jobs is misspelled, or they stand in another package.")
+	RuleNoQueue = rule("E034", "job without a queue",
+		"%s is a job, but the package declares no queue; put //emq:queue name=%s above a package clause",
+		"Every job belongs to a queue of its package.")
+	RuleWhichQueue = rule("E035", "job that does not name its queue",
+		"the package has several queues (%s); name the one of %s: //emq:job queue=%s",
+		"Where a package declares several queues, each job says to which it belongs.")
+	RuleUnknownQueue = rule("E036", "unknown queue",
+		"the package declares no queue %q%s; it has %s",
+		"A job belongs to a queue that a //emq:queue of the same package declares, by its wire name.")
+	RuleDuplicateJob = rule("E037", "two jobs with one wire name",
+		"queue %q has two jobs called %q; the other is %s at %s",
+		"A worker finds the handler of a job by queue and wire name, so the name is unique in its queue.")
+	RuleNoRetry = rule("E038", "settings of retries without retries",
+		"%s has no effect, because attempts=1 never retries; drop it, or allow more attempts",
+		"With a single attempt there is no wait whose length could be set.")
+	RuleCapBelowBase = rule("E039", "cap below base",
+		"cap %s is shorter than base %s",
+		"The first wait would already be longer than the longest one allowed.")
+	RuleCapOfFixed = rule("E040", "cap of a wait that does not grow",
+		"cap has no effect, because backoff=fixed always waits for base; drop one of them",
+		"Only an exponential wait grows and can be capped.")
+	RuleBaseOverCap = rule("E041", "base above the default cap",
+		"base %s is longer than cap %s; set cap too",
+		"Every wait would be cut to the default cap, and base would have no effect.")
+	RuleResultDropped = rule("E042", "result that is not kept",
+		"%s has a result, which keep completed=none would drop before anyone reads it",
+		"The result is stored with the completed job, so the job must be kept at least until the result was read.")
+)
+
+// What the types look like.
+var (
+	RuleUnexported = rule("E050", "payload that is not exported",
+		"%s is not exported; a payload is part of the exported functions that are generated, so call it %s",
+		"Generated methods such as EnqueueWelcome take the payload as a parameter and are called from other packages.")
+	RuleGeneric = rule("E051", "generic payload or result",
+		"%s has type parameters; a job's types are concrete",
+		"A job has one wire name and one contract. Declare a concrete struct type and use the generic type in its fields.")
+	RuleUnresolved = rule("E052", "type that cannot be resolved",
+		"the type of %s cannot be resolved: %s",
+		"Whether a payload can cross the wire is known only when its types are. Code that does not compile elsewhere is no hindrance. A payload cannot depend on code that emqgen generates.")
+	RuleCannotCross = rule("E053", "type that cannot cross the wire",
+		"%s cannot cross the wire: %s",
+		"Payloads and results travel as JSON. Channels, functions, complex numbers and pointers of package unsafe have no JSON form, and an interface with methods cannot be decoded. Leave the field out with the tag json:\"-\", or give the type MarshalJSON and UnmarshalJSON.")
+	RuleHiddenField = rule("E054", "field that would silently vanish",
+		"%s is not exported, so it would silently vanish on the wire; %s",
+		"JSON carries exported fields only. The worker would see the zero value.")
+	RuleMapKey = rule("E055", "map key that JSON does not allow",
+		"%s cannot cross the wire: %s cannot be the key of a JSON object",
+		"Keys are strings, whole numbers, or types with MarshalText and UnmarshalText.")
+	RuleOneWay = rule("E056", "type that is written but not read back",
+		"%s cannot cross the wire: %s has %s but no %s, so what is written would not be read back",
+		"A payload is encoded by the producer and decoded by the worker, a result the other way round. Both need their own half.")
+	RuleFieldName = rule("E057", "two fields with one JSON name",
+		"%s and %s both have the JSON name %q, so JSON would silently drop both",
+		"encoding/json leaves out all fields of one level that claim the same name.")
+	RuleTag = rule("E058", "struct tag that has no effect",
+		"%s",
+		"A tag that encoding/json cannot read, or an option that it does not know, is ignored without a word.")
+	RulePointerReceiver = rule("E059", "encoding that is not called",
+		"%s cannot cross the wire: %s of %s has a pointer receiver, which encoding/json does not call for a value here; %s",
+		"A payload is encoded as a value, and a value in a map always is. Its method with a pointer receiver would silently be passed over.")
+)
+
+// How the generated file fits into its package.
+var (
+	RuleNameTaken = rule("E060", "generated name already declared",
+		"%s would generate %s, which is already declared at %s; choose another name with go=",
+		"Generated identifiers are the Go names of queues and jobs with a fixed prefix or suffix. They must not meet what the package declares itself, in its test files too.")
+	RuleNamesCollide = rule("E061", "two generated names are the same",
+		"%s and %s would both generate %s; choose another name for one of them with go=",
+		"The generated identifiers of queues and jobs share one scope.")
+	RuleShadowed = rule("E062", "package declares a name of the language",
+		"the package declares %s, which hides the predeclared type that generated code needs; rename it",
+		"Inside the package the name would mean something else than Go's own type.")
+	RuleForeignFile = rule("E063", "file that is not ours",
+		"%s was not written by emqgen, which would overwrite it; rename it",
+		"The generated file is always called emq_gen.go. A file of that name without the header of emqgen may be yours.")
+	RuleBrokenFile = rule("E064", "source file that cannot be parsed",
+		"%s",
+		"A file with a syntax error may hide directives, so nothing is generated until it is mended. Errors of types are no hindrance.")
+)

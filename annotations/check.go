@@ -1,0 +1,213 @@
+package annotations
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// plainQueueName matches the names from which a Go name is made without
+// guessing.
+var plainQueueName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+
+// QueueGoName returns the name that a queue has in generated identifiers: what
+// go= says, or the wire name with its first letter in upper case.
+func QueueGoName(queue *Directive) string {
+	if name := queue.Text("go"); name != "" {
+		return name
+	}
+	return upperFirst(queue.Text("name"))
+}
+
+// GoName returns the name that the job has in generated identifiers.
+func (j *Job) GoName() string {
+	if name := j.Directive("job").Text("go"); name != "" {
+		return name
+	}
+	return j.Type.Name.Name
+}
+
+// WireName returns the name that the job has on the wire.
+func (j *Job) WireName() string {
+	if name := j.Directive("job").Text("name"); name != "" {
+		return name
+	}
+	return j.Type.Name.Name
+}
+
+// QueueOf returns the queue to which job belongs, or nil where that is not
+// known.
+func (f *Facts) QueueOf(job *Job) *Directive {
+	name := job.Directive("job").Text("queue")
+	if name == "" && len(f.Queues) == 1 {
+		return f.Queues[0]
+	}
+	for _, queue := range f.Queues {
+		if name != "" && queue.Text("name") == name {
+			return queue
+		}
+	}
+	return nil
+}
+
+// Check reports what is wrong with the directives of a package taken together.
+// It expects that [Scan] found nothing to report: a directive that could not be
+// read would be missed here once more.
+func (f *Facts) Check(report *Reporter) {
+	c := checker{Facts: f, report: report}
+	c.queues()
+	c.membership()
+	for _, job := range f.Jobs {
+		c.retry(job.Directive("retry"))
+		c.result(job)
+	}
+}
+
+type checker struct {
+	*Facts
+	report *Reporter
+}
+
+// queues checks that each queue is declared once, with a Go name, and all of
+// them in one file.
+func (c checker) queues() {
+	seen := map[string]*Directive{}
+	for _, queue := range c.Queues {
+		pos, end := queue.Span("name")
+		name := queue.Text("name")
+		if first := seen[name]; first != nil {
+			c.report.Report(RuleDuplicateQueue, pos, end, name, c.report.Position(first.Pos).Line)
+			continue
+		}
+		seen[name] = queue
+		if !queue.Has("go") && !plainQueueName.MatchString(name) {
+			c.report.Report(RuleNeedsGoName, pos, end, name, proposeGoName(name))
+		}
+	}
+	for _, queue := range c.Queues {
+		first := c.report.Position(c.Queues[0].Pos).Filename
+		if c.report.Position(queue.Pos).Filename != first {
+			c.report.Report(RuleQueueFiles, queue.Pos, queue.End, base(first))
+		}
+	}
+}
+
+// membership checks that each job has a queue, each queue a job, and each job
+// a wire name of its own.
+func (c checker) membership() {
+	type key struct{ queue, name string }
+	jobs, used, stray := map[key]*Job{}, map[*Directive]bool{}, false
+	for _, job := range c.Jobs {
+		queue := c.QueueOf(job)
+		if queue == nil {
+			c.strayJob(job)
+			stray = true
+			continue
+		}
+		used[queue] = true
+		k := key{queue.Text("name"), job.WireName()}
+		if other := jobs[k]; other != nil {
+			pos, end := job.Directive("job").Span("name")
+			at := c.report.Position(other.Type.Pos())
+			c.report.Report(RuleDuplicateJob, pos, end, k.queue, k.name, other.Type.Name.Name, fmt.Sprintf("%s:%d", base(at.Filename), at.Line))
+			continue
+		}
+		jobs[k] = job
+	}
+	for _, queue := range c.Queues {
+		if !used[queue] && !stray {
+			c.report.Report(RuleNoJobs, queue.Pos, queue.End, queue.Text("name"))
+		}
+	}
+}
+
+// strayJob reports why the queue of job is not known.
+func (c checker) strayJob(job *Job) {
+	d := job.Directive("job")
+	pos, end := d.Span("queue")
+	declared := make([]string, len(c.Queues))
+	for i, queue := range c.Queues {
+		declared[i] = queue.Text("name")
+	}
+	name := d.Text("queue")
+	switch {
+	case len(c.Queues) == 0 && name == "":
+		c.report.Report(RuleNoQueue, pos, end, job.Type.Name.Name, "NAME")
+	case len(c.Queues) == 0:
+		c.report.Report(RuleNoQueue, pos, end, job.Type.Name.Name, name)
+	case name == "":
+		c.report.Report(RuleWhichQueue, pos, end, strings.Join(declared, ", "), job.Type.Name.Name, declared[0])
+	default:
+		c.report.Report(RuleUnknownQueue, pos, end, name, didYouMean(name, declared, same), join(declared))
+	}
+}
+
+// retry refuses settings that contradict each other.
+func (c checker) retry(d *Directive) {
+	if d.Int("attempts") == 1 {
+		for _, key := range []string{"backoff", "base", "cap", "jitter"} {
+			if d.Has(key) {
+				pos, end := d.Span(key)
+				c.report.Report(RuleNoRetry, pos, end, key)
+			}
+		}
+		return
+	}
+	c.waits(d)
+}
+
+// waits refuses a base and a cap that contradict each other, defaults included.
+func (c checker) waits(d *Directive) {
+	base, baseText := durationOrDefault(d, "base")
+	limit, limitText := durationOrDefault(d, "cap")
+	fixed := d.Text("backoff") == "fixed"
+	switch {
+	case fixed && d.Has("cap"):
+		pos, end := d.Span("cap")
+		c.report.Report(RuleCapOfFixed, pos, end)
+	case !fixed && d.Has("cap") && limit < base:
+		pos, end := d.Span("cap")
+		c.report.Report(RuleCapBelowBase, pos, end, limitText, baseText)
+	case !fixed && d.Has("base") && limit < base:
+		pos, end := d.Span("base")
+		c.report.Report(RuleBaseOverCap, pos, end, baseText, limitText)
+	}
+}
+
+// durationOrDefault returns what holds for an item of //emq:retry, and how to
+// write it.
+func durationOrDefault(d *Directive, key string) (time.Duration, string) {
+	if d.Has(key) {
+		return d.Duration(key), d.Text(key)
+	}
+	text := lookup("retry").Item(key).Default
+	value, _ := ParseDuration(text) // a test holds that defaults of durations can be read
+	return value, text + ", the default"
+}
+
+// result refuses a result that would be dropped with its job.
+func (c checker) result(job *Job) {
+	if d := job.Directive("result"); d != nil && job.Directive("keep").Off("completed") {
+		pos, end := job.Directive("keep").Span("completed")
+		c.report.Report(RuleResultDropped, pos, end, job.Type.Name.Name)
+	}
+}
+
+// proposeGoName makes a Go name from a queue's name: mail-eu gives MailEu.
+func proposeGoName(name string) string {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	for i := range parts {
+		parts[i] = upperFirst(parts[i])
+	}
+	proposal := strings.Join(parts, "")
+	if proposal != "" && '0' <= proposal[0] && proposal[0] <= '9' {
+		return "Q" + proposal
+	}
+	return proposal
+}
+
+// base returns the last element of a file name, whatever the system.
+func base(file string) string {
+	return file[strings.LastIndexAny(file, `/\`)+1:]
+}

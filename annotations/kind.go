@@ -1,0 +1,231 @@
+package annotations
+
+import (
+	"fmt"
+	"go/token"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// Kind is what an item's value is, and how it is read.
+type Kind int
+
+// The kinds of value.
+const (
+	// KindQueueName is a queue's name on the wire.
+	KindQueueName Kind = iota
+	// KindWireName is a job's name on the wire.
+	KindWireName
+	// KindGoName is an exported Go identifier, used as it is.
+	KindGoName
+	// KindTypeName is the name of a type of the same package.
+	KindTypeName
+	// KindDuration is a duration; see [ParseDuration].
+	KindDuration
+	// KindInt is a whole number between the item's Min and Max.
+	KindInt
+	// KindWord is one of the item's Words.
+	KindWord
+	// KindKeep is one part of a retention: an age or a count.
+	KindKeep
+)
+
+// wants describes the values of item, which is of this kind.
+func (k Kind) wants(item *Item) string {
+	switch k {
+	case KindQueueName:
+		return "the name of a queue"
+	case KindWireName:
+		return "a name"
+	case KindGoName:
+		return "an exported Go name"
+	case KindTypeName:
+		return "the name of an exported type of this package"
+	case KindDuration:
+		return "one duration such as 500ms, 30s, 10m or 14d"
+	case KindInt:
+		return fmt.Sprintf("a whole number from %d to %d", item.Min, item.Max)
+	case KindWord:
+		return oneOf(item.Words)
+	case KindKeep:
+		return "an age and a count such as 24h,1000, or one of them"
+	}
+	return "a value"
+}
+
+// Value is one value of an item.
+type Value struct {
+	Pos, End token.Pos
+	// Text is the value as written, without quotes.
+	Text string
+	// Off is set for the word none where it switches the thing off.
+	Off bool
+	// Duration is set for durations and the age of a retention.
+	Duration time.Duration
+	// Int is set for whole numbers and the count of a retention.
+	Int int
+}
+
+// read interprets v as a value of item, and returns the rule that it breaks
+// with the rule's arguments, or nil.
+func (k Kind) read(item *Item, v *Value) (*Rule, []any) {
+	switch k {
+	case KindQueueName:
+		return readQueueName(v)
+	case KindWireName:
+		return readWireName(v)
+	case KindGoName:
+		return readGoName(v)
+	case KindTypeName:
+		return readTypeName(v)
+	case KindDuration:
+		return readDuration(item, v)
+	case KindInt:
+		return readInt(item, v)
+	case KindWord:
+		return readWord(item, v)
+	case KindKeep:
+		return readKeep(item, v)
+	}
+	return nil, nil
+}
+
+func readQueueName(v *Value) (*Rule, []any) {
+	if _, err := wire.ParseQueue(v.Text); err != nil {
+		return RuleQueueName, []any{err}
+	}
+	return nil, nil
+}
+
+func readWireName(v *Value) (*Rule, []any) {
+	const limit = 255
+	reason := ""
+	switch {
+	case v.Text == "":
+		reason = "is empty"
+	case len(v.Text) > limit:
+		reason = fmt.Sprintf("has %d bytes; the limit is %d", len(v.Text), limit)
+	case !utf8.ValidString(v.Text):
+		reason = "is not UTF-8"
+	case strings.ContainsFunc(v.Text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		reason = "has a character that cannot be printed"
+	case strings.TrimSpace(v.Text) != v.Text:
+		reason = "begins or ends with a space"
+	default:
+		return nil, nil
+	}
+	return RuleWireName, []any{v.Text, reason}
+}
+
+func readGoName(v *Value) (*Rule, []any) {
+	if token.IsIdentifier(v.Text) && token.IsExported(v.Text) {
+		return nil, nil
+	}
+	hint := ""
+	if better := upperFirst(v.Text); better != v.Text && token.IsIdentifier(better) && token.IsExported(better) {
+		hint = "; did you mean " + better + "?"
+	}
+	return RuleGoName, []any{quoteOdd(v.Text), hint}
+}
+
+func readTypeName(v *Value) (*Rule, []any) {
+	if token.IsIdentifier(v.Text) {
+		return nil, nil
+	}
+	hint := ""
+	if bare := strings.TrimLeft(v.Text, "*"); bare != v.Text && token.IsIdentifier(bare) {
+		hint = "; did you mean " + bare + "?"
+	}
+	return RuleTypeName, []any{quoteOdd(v.Text), hint}
+}
+
+func readWord(item *Item, v *Value) (*Rule, []any) {
+	for _, word := range item.Words {
+		if v.Text == word {
+			return nil, nil
+		}
+	}
+	return RuleWord, []any{quoteOdd(v.Text), item.title(), item.wants(), didYouMean(v.Text, item.Words, same)}
+}
+
+func readInt(item *Item, v *Value) (*Rule, []any) {
+	n, err := strconv.Atoi(v.Text)
+	if err == nil && n == 0 && item.None {
+		return zero(item)
+	}
+	if err != nil || n < item.Min || n > item.Max {
+		return RuleNumber, []any{quoteOdd(v.Text), item.title(), item.wants()}
+	}
+	v.Int = n
+	return nil, nil
+}
+
+func readDuration(item *Item, v *Value) (*Rule, []any) {
+	d, err := ParseDuration(v.Text)
+	if err == nil && d == 0 {
+		return zero(item)
+	}
+	v.Duration = d
+	switch guess := guessDuration(v.Text); {
+	case err == nil:
+		return nil, nil
+	case err == errNoUnit && guess != "":
+		return RuleNoUnit, []any{v.Text, guess}
+	case err == errTooLong:
+		return RuleDuration, []any{v.Text + " is longer than 292 years"}
+	case err == errTooFine:
+		return RuleDuration, []any{v.Text + " is finer than a millisecond, which the wire cannot carry"}
+	case err == errNegative:
+		return RuleDuration, []any{v.Text + " is negative"}
+	case guess != "":
+		return RuleDuration, []any{fmt.Sprintf("%s is not a duration; did you mean %s?", quoteOdd(v.Text), guess)}
+	}
+	return RuleDuration, []any{fmt.Sprintf("%s is not a duration; %s takes %s", quoteOdd(v.Text), item.title(), item.wants())}
+}
+
+// readKeep reads an age, or, where there is no unit, a count.
+func readKeep(item *Item, v *Value) (*Rule, []any) {
+	if v.Text == none {
+		return RuleKeep, []any{item.title(), "none stands alone"}
+	}
+	if !isNumber(v.Text) {
+		return readDuration(item, v)
+	}
+	n, err := strconv.Atoi(v.Text)
+	switch {
+	case err == nil && n == 0:
+		return zero(item)
+	case err != nil || n < 0 || n > 1<<31-1:
+		return RuleKeep, []any{item.title(), v.Text + " is not a count"}
+	}
+	v.Int = n
+	return nil, nil
+}
+
+// zero refuses a zero and says how to write what it may have meant.
+func zero(item *Item) (*Rule, []any) {
+	cure := "leave it out"
+	if item.None {
+		cure = "write " + item.title() + "=none"
+	}
+	return RuleZero, []any{item.title(), cure}
+}
+
+// quoteOdd quotes text that would be hard to see in a message.
+func quoteOdd(text string) string {
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// upperFirst returns name with its first letter in upper case.
+func upperFirst(name string) string {
+	r, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(r)) + name[size:]
+}

@@ -1,0 +1,53 @@
+package annotations
+
+import "strings"
+
+// Nearest returns the candidate that a person who typed word most likely
+// meant, or "". It compares without regard to case and allows one slip for
+// every three letters, an exchange of two neighbours counting as one.
+func Nearest(word string, candidates []string) string {
+	word = strings.ToLower(word)
+	best, limit := "", max(1, len(word)/3)+1
+	for _, candidate := range candidates {
+		if d := distance(word, strings.ToLower(candidate)); d < limit {
+			best, limit = candidate, d
+		}
+	}
+	return best
+}
+
+// distance returns the number of insertions, deletions, substitutions and
+// exchanges of neighbours that turn a into b.
+func distance(a, b string) int {
+	before, previous, current := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range previous {
+		previous[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		current[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				current[j] = min(current[j], before[j-2]+1)
+			}
+		}
+		before, previous, current = previous, current, before
+	}
+	return previous[len(b)]
+}
+
+// didYouMean returns the end of a message that names the nearest candidate, or
+// "" where none is near.
+func didYouMean(word string, candidates []string, format func(string) string) string {
+	near := Nearest(word, candidates)
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + format(near) + "?"
+}
+
+func same(s string) string { return s }

@@ -1,0 +1,83 @@
+package annotations
+
+// MaxPriority is the largest priority that the order of a queue has room for.
+const MaxPriority = 1<<21 - 1
+
+// table is the one definition of every directive: the parser, the checks, the
+// help text and the documentation all read it. A new directive is one more row,
+// in the order of the documentation; a row stands here only when the rest of
+// the toolkit does what it says.
+var table = []Spec{
+	{
+		Name: "queue", On: OnPackage, Repeats: true,
+		Doc: "Declares a queue whose jobs are the annotated types of this package. All queues of a package stand in the package comment of one file.",
+		Items: []Item{
+			{Key: "name", Kind: KindQueueName, Required: true,
+				Doc: "The queue's name on the wire."},
+			{Key: "go", Kind: KindGoName, Default: "the name with its first letter in upper case",
+				Doc: "The name in generated identifiers, such as Mail in MailProducer. Required where the name is not of the form [a-z][a-z0-9]*."},
+			{Key: "concurrency", Kind: KindInt, Min: 1, Max: 1 << 20, Default: "10 times GOMAXPROCS",
+				Doc: "How many jobs one worker runs at the same time."},
+			{Key: "lease", Kind: KindDuration, Default: "15s",
+				Doc: "How long a worker holds a job without renewing; a crashed worker's jobs run again after that time."},
+			{Key: "events", Kind: KindWord, Words: []string{"none", "final", "all"}, Default: "final",
+				Doc: "Which events of a job are published: none, its end only, or every change of state."},
+		},
+	},
+	{
+		Name: "job", On: OnStruct, Bare: true,
+		Doc: "Makes the struct type below it the payload of a job.",
+		Items: []Item{
+			{Key: "queue", Kind: KindQueueName, Default: "the package's only queue",
+				Doc: "The wire name of the job's queue. Required where the package declares several."},
+			{Key: "name", Kind: KindWireName, Default: "the type's name",
+				Doc: "The job's name on the wire, unique in its queue."},
+			{Key: "go", Kind: KindGoName, Default: "the type's name",
+				Doc: "The name in generated identifiers, such as Welcome in EnqueueWelcome."},
+			{Key: "timeout", Kind: KindDuration, None: true, Default: "5m",
+				Doc: "How long one attempt may run before its context ends."},
+			{Key: "priority", Kind: KindInt, Min: 0, Max: MaxPriority, Default: "0",
+				Doc: "The job's place in the queue: 0 runs first, larger numbers later."},
+			{Key: "delay", Kind: KindDuration, Default: "no delay",
+				Doc: "How long the job waits after it was added before it may run."},
+			{Key: "version", Kind: KindInt, Min: 1, Max: 1<<31 - 1, Default: "1",
+				Doc: "The version of the payload's contract. It travels with each job."},
+		},
+	},
+	{
+		Name: "retry", On: OnStruct,
+		Doc: "Says what happens after an attempt that failed.",
+		Items: []Item{
+			{Key: "attempts", Kind: KindInt, Min: 1, Max: 1<<31 - 1, Default: "10",
+				Doc: "How often the job is tried in all; 1 means that it is never retried."},
+			{Key: "backoff", Kind: KindWord, Words: []string{"fixed", "exponential"}, Default: "exponential",
+				Doc: "Whether the wait between attempts stays the same or doubles."},
+			{Key: "base", Kind: KindDuration, Default: "1s",
+				Doc: "The wait after the first attempt that failed."},
+			{Key: "cap", Kind: KindDuration, Default: "1h",
+				Doc: "The longest wait between two attempts."},
+			{Key: "jitter", Kind: KindWord, Words: []string{"full", "none"}, Default: "full",
+				Doc: "Whether each wait is drawn at random between zero and its length, so that jobs that failed together do not return together."},
+			{Key: "stalls", Kind: KindInt, Min: 1, Max: 1<<31 - 1, None: true, Default: "3",
+				Doc: "How often the job may be lost with a crashed worker before it fails; none fails it the first time."},
+		},
+	},
+	{
+		Name: "result", On: OnStruct,
+		Doc: "Gives the job a result, which the handler returns and Await receives.",
+		Items: []Item{
+			{Kind: KindTypeName, Required: true,
+				Doc: "An exported type of the same package; an alias serves for a type of another one."},
+		},
+	},
+	{
+		Name: "keep", On: OnStruct,
+		Doc: "Says how long finished jobs are kept. With an age and a count, both hold.",
+		Items: []Item{
+			{Key: "completed", Kind: KindKeep, List: 2, None: true, Default: "24h,10000",
+				Doc: "How long, and how many, completed jobs are kept."},
+			{Key: "failed", Kind: KindKeep, List: 2, None: true, Default: "14d,100000",
+				Doc: "How long, and how many, failed jobs are kept."},
+		},
+	},
+}

@@ -1,0 +1,41 @@
+// Command emqgen generates typed producers, handlers and workers from the
+// directives of Go packages.
+//
+// Usage:
+//
+//	emqgen [flags] [packages]
+//
+// It writes one file, emq_gen.go, into each package that declares a queue, and
+// deletes it from packages that no longer do. Packages are named as for the go
+// command; the default is the one in the current directory. Usually it runs as
+//
+//	//go:generate go tool emqgen .
+//
+// The flags are:
+//
+//	-C dir         work in dir
+//	-tags list     build tags, separated by commas
+//	-check         write nothing; print a diff of what is stale, missing or orphaned
+//	-dump          write nothing; print what was understood, as JSON
+//	-v             list files as they are written, unchanged or removed
+//	-directives    print all directives and their items
+//	-explain code  explain a diagnostic, such as E011
+//
+// Nothing is written when anything is wrong in any of the packages.
+//
+// The exit status is 0 when all is well, 1 when the source has mistakes or,
+// with -check, when files are stale, and 2 when emqgen could not run.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/echomq/echomq-go/annotations"
+	"github.com/echomq/echomq-go/gen"
+)
+
+// The exit codes.
+const (
+	exitFine   = 0
+	exitWrong  = 1
+	exitCannot = 2
+)
+
+// command is one call of emqgen.
+type command struct {
+	options        gen.Options
+	check, dump    bool
+	verbose        bool
+	directives     bool
+	explain        string
+	stdout, stderr io.Writer
+}
+
+// run is the whole command, and returns its exit code.
+func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
+	c := &command{stdout: stdout, stderr: stderr}
+	if err := c.parse(arguments); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return exitFine
+		}
+		return exitCannot
+	}
+	switch {
+	case c.directives:
+		printDirectives(stdout)
+		return exitFine
+	case c.explain != "":
+		return c.explainRule()
+	}
+	code, err := c.generate(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "emqgen: %v\n", err)
+		return exitCannot
+	}
+	return code
+}
+
+func (c *command) parse(arguments []string) error {
+	flags := flag.NewFlagSet("emqgen", flag.ContinueOnError)
+	flags.SetOutput(c.stderr)
+	flags.Usage = func() {
+		fmt.Fprint(c.stderr, "usage: emqgen [flags] [packages]\n\n")
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&c.options.Dir, "C", "", "work in `dir`")
+	flags.StringVar(&c.options.Tags, "tags", "", "build tags, separated by commas, as a `list`")
+	flags.BoolVar(&c.check, "check", false, "write nothing; print a diff of what is stale, missing or orphaned")
+	flags.BoolVar(&c.dump, "dump", false, "write nothing; print what was understood, as JSON")
+	flags.BoolVar(&c.verbose, "v", false, "list files as they are written, unchanged or removed")
+	flags.BoolVar(&c.directives, "directives", false, "print all directives and their items")
+	flags.StringVar(&c.explain, "explain", "", "explain the diagnostic with this `code`")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	c.options.Patterns = flags.Args()
+	if c.check && c.dump {
+		fmt.Fprintln(c.stderr, "emqgen: -check and -dump exclude each other")
+		return errors.New("flags exclude each other")
+	}
+	return nil
+}
+
+// generate runs the generator and acts on what it found.
+func (c *command) generate(ctx context.Context) (int, error) {
+	dir, err := filepath.Abs(c.options.Dir)
+	if err != nil {
+		return 0, err
+	}
+	c.options.Dir = dir
+	result, err := gen.Run(ctx, c.options)
+	if err != nil {
+		return 0, err
+	}
+	if len(result.Diagnostics) > 0 {
+		c.printDiagnostics(result.Diagnostics)
+		return exitWrong, nil
+	}
+	switch plan, err := newPlan(result); {
+	case err != nil:
+		return 0, err
+	case c.dump:
+		return exitFine, c.printJSON(result)
+	case c.check:
+		return c.printStale(plan)
+	default:
+		return exitFine, c.carryOut(plan)
+	}
+}
+
+func (c *command) printJSON(result *gen.Result) error {
+	encoder := json.NewEncoder(c.stdout)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if result.Packages == nil {
+		return encoder.Encode([]struct{}{})
+	}
+	return encoder.Encode(result.Packages)
+}
+
+// printDiagnostics prints each mistake with its file as one would name it from
+// the working directory.
+func (c *command) printDiagnostics(diagnostics []annotations.Diagnostic) {
+	for _, d := range diagnostics {
+		d.Pos.Filename = c.short(d.Pos.Filename)
+		fmt.Fprintln(c.stderr, d)
+	}
+}
+
+// short returns path relative to the working directory, where it lies below.
+func (c *command) short(path string) string {
+	relative, err := filepath.Rel(c.options.Dir, path)
+	if err != nil || !filepath.IsLocal(relative) {
+		return path
+	}
+	return relative
+}
+
+func (c *command) explainRule() int {
+	rule := annotations.RuleByCode(c.explain)
+	if rule == nil {
+		fmt.Fprintf(c.stderr, "emqgen: no diagnostic has the code %s\n", c.explain)
+		return exitCannot
+	}
+	fmt.Fprintf(c.stdout, "%s: %s\n\n%s\n", rule.Code, rule.Title, rule.Explanation)
+	return exitFine
+}
+
+// writeFile replaces a file in one step, so that no reader sees half of it.
+func writeFile(path string, content []byte) (err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temporary.Name())
+		}
+	}()
+	_, err = temporary.Write(content)
+	if err = errors.Join(err, temporary.Chmod(modeOf(path)), temporary.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+// modeOf returns the mode of the file at path, or that of a new one.
+func modeOf(path string) os.FileMode {
+	if info, err := os.Stat(path); err == nil {
+		return info.Mode().Perm()
+	}
+	return 0o644
+}

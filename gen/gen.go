@@ -1,0 +1,141 @@
+package gen
+
+import (
+	"context"
+	"fmt"
+	"go/token"
+	"path/filepath"
+
+	"github.com/echomq/echomq-go/annotations"
+	"github.com/echomq/echomq-go/gen/internal/build"
+	"github.com/echomq/echomq-go/gen/internal/emit"
+	"github.com/echomq/echomq-go/gen/internal/load"
+	"github.com/echomq/echomq-go/gen/internal/validate"
+	"github.com/echomq/echomq-go/gen/ir"
+)
+
+// Output is the name of the generated file of every package.
+const Output = load.Output
+
+// ErrLoad is what the errors of [Run] are when packages could not be found.
+var ErrLoad = load.ErrLoad
+
+// Options say what to generate for.
+type Options struct {
+	// Dir is the directory in which patterns are read; "" is the current one.
+	Dir string
+	// Tags are build tags, separated by commas.
+	Tags string
+	// Patterns are packages as the go command takes them; none means ".".
+	Patterns []string
+}
+
+// Result is everything that a run found out.
+type Result struct {
+	// Packages are those that declare queues, in the order of their paths.
+	Packages []*ir.Package
+	// Files maps the path of each generated file to its content.
+	Files map[string][]byte
+	// Orphans are generated files of packages that declare nothing any more.
+	Orphans []string
+	// Diagnostics are sorted. Where there is one, Files and Orphans are not to
+	// be acted on.
+	Diagnostics []annotations.Diagnostic
+}
+
+// Run generates for the packages that options name. Mistakes in their source
+// are diagnostics; an error means that the packages could not be loaded, or a
+// defect of the generator.
+func Run(ctx context.Context, options Options) (*Result, error) {
+	patterns := options.Patterns
+	if len(patterns) == 0 {
+		patterns = []string{"."}
+	}
+	found, err := load.Metadata(ctx, load.Config{Dir: options.Dir, Tags: options.Tags, Patterns: patterns})
+	if err != nil {
+		return nil, err
+	}
+	r := &run{files: token.NewFileSet(), result: &Result{Files: map[string][]byte{}}}
+	r.report = annotations.NewReporter(r.files)
+	for _, pkg := range found {
+		source, err := load.Parse(r.files, pkg)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", load.ErrLoad, err)
+		}
+		if source != nil {
+			r.read(source)
+		}
+	}
+	if err := r.generate(); err != nil {
+		return nil, err
+	}
+	r.result.Diagnostics = r.report.Diagnostics()
+	return r.result, nil
+}
+
+// run is one call of [Run].
+type run struct {
+	files  *token.FileSet
+	report *annotations.Reporter
+	result *Result
+	// sound are the packages whose directives are free of mistakes.
+	sound []build.Input
+}
+
+// read finds the directives of a package and checks them.
+func (r *run) read(source *load.Source) {
+	report := annotations.NewReporter(r.files)
+	facts := annotations.Scan(load.Syntax(source.Files), report)
+	refuseElsewhere(source, report)
+	mistaken := len(report.Diagnostics()) > 0
+	declares := len(facts.Queues)+len(facts.Jobs) > 0
+	if declares || mistaken || source.Generated == load.Ours {
+		mistaken = broken(source, report) || mistaken
+	}
+	if declares && source.Generated == load.Foreign {
+		foreign(source, report)
+	}
+	if !mistaken {
+		facts.Check(report)
+	}
+	diagnostics := report.Diagnostics()
+	r.report.Add(diagnostics...)
+	switch {
+	case len(diagnostics) > 0:
+	case declares:
+		r.sound = append(r.sound, build.Input{Source: source, Facts: facts})
+	case source.Generated == load.Ours:
+		r.result.Orphans = append(r.result.Orphans, outputOf(source))
+	}
+}
+
+// generate builds, validates and emits the sound packages. It goes on where
+// others have mistakes, to find all mistakes at once.
+func (r *run) generate() error {
+	roots := make([]load.Root, len(r.sound))
+	for i, in := range r.sound {
+		roots[i] = load.Root{Source: in.Source, Names: build.Mentioned(in.Facts)}
+	}
+	for i, resolved := range load.Resolve(r.files, roots) {
+		in := r.sound[i]
+		in.Types = resolved
+		report := annotations.NewReporter(r.files)
+		pkg := build.Package(in, report)
+		report.Add(validate.Package(pkg, in.Source.Meta.Dir)...)
+		if diagnostics := report.Diagnostics(); len(diagnostics) > 0 {
+			r.report.Add(diagnostics...)
+			continue
+		}
+		content, err := emit.Package(pkg)
+		if err != nil {
+			return fmt.Errorf("package %s: %w", pkg.Path, err)
+		}
+		r.result.Packages = append(r.result.Packages, pkg)
+		r.result.Files[outputOf(in.Source)] = content
+	}
+	return nil
+}
+
+func outputOf(source *load.Source) string {
+	return filepath.Join(source.Meta.Dir, load.Output)
+}

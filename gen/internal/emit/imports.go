@@ -1,0 +1,90 @@
+package emit
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/echomq/echomq-go/gen/internal/load"
+	"github.com/echomq/echomq-go/gen/ir"
+)
+
+const (
+	runtimeModule = "github.com/echomq/echomq-go"
+	runtimePath   = runtimeModule + "/runtime"
+	runtimeName   = "echomq"
+)
+
+// locals are the names of receivers, parameters and variables in generated
+// functions. No import may have one of them.
+var locals = []string{"ctx", "client", "opts", "p", "payload", "items", "handler", "job", "producer"}
+
+// importNames decides the name of every import, before anything is emitted: so
+// that the names do not depend on the order of use.
+type importNames struct {
+	names []importName
+}
+
+type importName struct {
+	path, name string
+	spelled    bool // the import names the package
+}
+
+// nameImports gives the packages that the file may import names that meet
+// neither each other, nor the package's own declarations, nor locals.
+func nameImports(pkg *ir.Package) *importNames {
+	taken := map[string]bool{}
+	for _, local := range locals {
+		taken[local] = true
+	}
+	for _, d := range pkg.Declared {
+		if !d.Import {
+			taken[d.Name] = true
+		}
+	}
+	for _, queue := range pkg.Queues {
+		for _, name := range queue.Names().All() {
+			taken[name] = true
+		}
+	}
+	wanted := []ir.Import{{Path: "context", Name: "context"}, {Path: "time", Name: "time"}, {Path: runtimePath, Name: runtimeName}}
+	named := &importNames{}
+	seen := map[string]bool{}
+	for _, i := range append(wanted, pkg.Imports...) {
+		if seen[i.Path] {
+			continue
+		}
+		seen[i.Path] = true
+		name := free(i.Name, taken)
+		taken[name] = true
+		named.names = append(named.names, importName{i.Path, name, name != load.AssumedName(i.Path)})
+	}
+	return named
+}
+
+// free returns the first of name, name2, name3 … that can be used.
+func free(name string, taken map[string]bool) string {
+	for n := 1; ; n++ {
+		candidate := name
+		if n > 1 {
+			candidate = fmt.Sprintf("%s%d", name, n)
+		}
+		if !taken[candidate] && !token.IsKeyword(candidate) && types.Universe.Lookup(candidate) == nil {
+			return candidate
+		}
+	}
+}
+
+// declare tells the file the name of each package; it imports those that it
+// uses.
+func (n *importNames) declare(file *jen.File) {
+	for _, i := range n.names {
+		if i.spelled {
+			file.ImportAlias(i.path, i.name)
+		} else {
+			file.ImportName(i.path, i.name)
+		}
+	}
+}

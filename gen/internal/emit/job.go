@@ -1,0 +1,148 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/echomq/echomq-go/gen/ir"
+)
+
+// result is the type of a job's result, as its handle carries it.
+func (f *file) result(job *ir.Job) *jen.Statement {
+	if job.Result == nil {
+		return f.echomq("None")
+	}
+	return jen.Id(job.Result.Type)
+}
+
+// enqueue emits the methods of the producer for one job.
+func (f *file) enqueue(queue *ir.Queue, names ir.QueueNames, job *ir.Job) {
+	jobNames := job.Names()
+	deprecated := carried(deprecation(job.Doc))
+	method := func(name string) *jen.Statement {
+		return jen.Func().Params(jen.Id("p").Op("*").Id(names.Producer)).Id(name)
+	}
+	payload := jen.Id("payload").Id(job.Payload.Type)
+
+	f.add(paragraphs(
+		comment(fmt.Sprintf("%s adds %s %s job to queue %q.", jobNames.Enqueue, ir.Indefinite(job.GoName), job.GoName, queue.Name)),
+		carried(job.Doc),
+	), method(jobNames.Enqueue).
+		Params(f.context(), payload.Clone(), f.options("EnqueueOption")).
+		Params(f.echomq("Handle").Types(f.result(job)), jen.Error()).
+		Block(jen.Return(f.echomq("Enqueue").Call(
+			jen.Id("ctx"), jen.Id("p").Dot("producer"), jen.Id(jobNames.Job).Call(), jen.Id("payload"), spread(),
+		))))
+
+	f.add(paragraphs(
+		comment(fmt.Sprintf("%s adds several %s jobs at once. There is one outcome an item, in their order.", jobNames.EnqueueBatch, job.GoName)),
+		deprecated,
+	), method(jobNames.EnqueueBatch).
+		Params(f.context(), jen.Id("items").Index().Add(f.echomq("Item")).Types(jen.Id(job.Payload.Type)), f.options("BatchOption")).
+		Params(jen.Index().Add(f.echomq("Outcome")).Types(f.result(job)), jen.Error()).
+		Block(jen.Return(f.echomq("EnqueueBatch").Call(
+			jen.Id("ctx"), jen.Id("p").Dot("producer"), jen.Id(jobNames.Job).Call(), jen.Id("items"), spread(),
+		))))
+
+	f.add(paragraphs(
+		comment(fmt.Sprintf("%s makes %s %s job that is sent later: its id and bytes are fixed now.", jobNames.Prepare, ir.Indefinite(job.GoName), job.GoName)),
+		deprecated,
+	), method(jobNames.Prepare).
+		Params(payload.Clone(), f.options("EnqueueOption")).
+		Params(f.echomq("Prepared"), jen.Error()).
+		Block(jen.Return(f.echomq("Prepare").Call(
+			jen.Id("p").Dot("producer"), jen.Id(jobNames.Job).Call(), jen.Id("payload"), spread(),
+		))))
+}
+
+func (f *file) context() *jen.Statement { return jen.Id("ctx").Qual("context", "Context") }
+
+// jobHandler emits the interface of whoever handles one job.
+func (f *file) jobHandler(job *ir.Job) {
+	names := job.Names()
+	results := jen.Error()
+	if job.Result != nil {
+		results = jen.Params(jen.Id(job.Result.Type), jen.Error())
+	}
+	f.add(comment(fmt.Sprintf("%s handles %s jobs.", names.Handler, job.GoName)),
+		jen.Type().Id(names.Handler).Interface(
+			jen.Id(names.Handle).
+				Params(f.context(), jen.Id("job").Op("*").Add(f.echomq("Job")).Types(jen.Id(job.Payload.Type))).
+				Add(results),
+		))
+}
+
+// route connects a job with the method that handles it.
+func (f *file) route(job *ir.Job) *jen.Statement {
+	names := job.Names()
+	handle := jen.Id("handler").Dot(names.Handle)
+	if job.Result == nil {
+		handle = f.echomq("NoResult").Call(handle)
+	}
+	return f.echomq("RouteTo").Call(jen.Id(names.Job).Call(), handle)
+}
+
+// jobType emits the function that returns a job's contract and settings.
+func (f *file) jobType(queue *ir.Queue, job *ir.Job) {
+	names := job.Names()
+	types := []jen.Code{jen.Id(job.Payload.Type), f.result(job)}
+	f.add(paragraphs(
+		comment(fmt.Sprintf("%s is the contract of job %q of queue %q.", names.Job, job.Name, queue.Name)),
+		carried(deprecation(job.Doc)),
+	), jen.Func().Id(names.Job).Params().Add(f.echomq("JobType")).Types(types...).
+		Block(jen.Return(f.echomq("NewJobType").Types(types...).Call(f.jobSpec(queue, job).code(true)))))
+}
+
+func (f *file) jobSpec(queue *ir.Queue, job *ir.Job) *literal {
+	spec := f.literal("JobSpec")
+	spec.text("Queue", queue.Name)
+	spec.text("Name", job.Name)
+	spec.number("Version", job.Version)
+	spec.duration("Timeout", job.Timeout)
+	if job.NoLimit {
+		spec.set("Timeout", f.echomq("NoTimeout"))
+	}
+	spec.duration("Delay", job.Delay)
+	spec.number("Priority", job.Priority)
+	retry := f.retrySpec(job.Retry)
+	spec.inner("Retry", retry, len(retry.fields) > 3)
+	spec.inner("Keep", f.keepSpec(job.Keep), true)
+	return spec
+}
+
+var (
+	backoffs = map[string]string{"fixed": "Fixed", "exponential": "Exponential"}
+	jitters  = map[string]string{"full": "FullJitter", "none": "NoJitter"}
+)
+
+func (f *file) retrySpec(retry ir.Retry) *literal {
+	spec := f.literal("RetrySpec")
+	spec.number("Attempts", retry.Attempts)
+	spec.word("Backoff", retry.Backoff, backoffs)
+	spec.duration("Base", retry.Base)
+	spec.duration("Cap", retry.Cap)
+	spec.word("Jitter", retry.Jitter, jitters)
+	spec.number("Stalls", retry.Stalls)
+	if retry.NoStalls {
+		spec.set("Stalls", f.echomq("NoStalls"))
+	}
+	return spec
+}
+
+func (f *file) keepSpec(keep ir.Keep) *literal {
+	spec := f.literal("KeepSpec")
+	spec.inner("Completed", f.retention(keep.Completed), false)
+	spec.inner("Failed", f.retention(keep.Failed), false)
+	return spec
+}
+
+func (f *file) retention(kept ir.Retention) *literal {
+	spec := f.literal("Keep")
+	if kept.None {
+		spec.set("None", jen.True())
+	}
+	spec.duration("Age", kept.Age)
+	spec.number("Count", kept.Count)
+	return spec
+}

@@ -1,0 +1,103 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/echomq/echomq-go/gen/ir"
+)
+
+// queue emits everything about one queue, in the order in which a reader asks:
+// how to add jobs, how to handle them, how to run a worker, what was declared.
+func (f *file) queue(queue *ir.Queue) {
+	names := queue.Names()
+	f.producer(queue, names)
+	for i := range queue.Jobs {
+		f.enqueue(queue, names, &queue.Jobs[i])
+	}
+	for i := range queue.Jobs {
+		f.jobHandler(&queue.Jobs[i])
+	}
+	f.handler(queue, names)
+	f.served(queue, names)
+	f.worker(queue, names)
+	for i := range queue.Jobs {
+		f.jobType(queue, &queue.Jobs[i])
+	}
+	f.queueSpec(queue, names)
+	for i := range queue.Jobs {
+		f.guard(&queue.Jobs[i])
+	}
+}
+
+func (f *file) producer(queue *ir.Queue, names ir.QueueNames) {
+	f.add(comment(fmt.Sprintf("%s adds jobs to queue %q. It is safe for concurrent use.", names.Producer, queue.Name)),
+		jen.Type().Id(names.Producer).Struct(jen.Id("producer").Op("*").Add(f.echomq("Producer"))))
+
+	f.add(comment(fmt.Sprintf("%s returns a producer that adds jobs through client.", names.NewProducer)),
+		jen.Func().Id(names.NewProducer).
+			Params(f.client(), f.options("ProducerOption")).
+			Op("*").Id(names.Producer).
+			Block(jen.Return(jen.Op("&").Id(names.Producer).Values(
+				jen.Id("producer").Op(":").Add(f.echomq("NewProducer")).Call(jen.Id("client"), jen.Id(names.Spec).Call(), spread()),
+			))))
+}
+
+func (f *file) handler(queue *ir.Queue, names ir.QueueNames) {
+	var handlers []jen.Code
+	for _, job := range queue.Jobs {
+		handlers = append(handlers, jen.Id(job.Names().Handler))
+	}
+	f.add(comment(fmt.Sprintf("%s handles every job of queue %q. A job that is added to the queue breaks the build of a worker that lacks it.", names.Handler, queue.Name)),
+		jen.Type().Id(names.Handler).Interface(handlers...))
+}
+
+func (f *file) served(queue *ir.Queue, names ir.QueueNames) {
+	var routes []jen.Code
+	for i := range queue.Jobs {
+		routes = append(routes, f.route(&queue.Jobs[i]))
+	}
+	f.add(comment(fmt.Sprintf("%s is queue %q with its handler, for a worker that serves several queues.", names.Queue, queue.Name)),
+		jen.Func().Id(names.Queue).
+			Params(jen.Id("handler").Id(names.Handler), f.options("QueueOption")).
+			Add(f.echomq("Served")).
+			Block(jen.Return(f.echomq("Serve").Call(
+				jen.Id(names.Spec).Call(),
+				jen.Index().Add(f.echomq("Route")).Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, routes...),
+				spread(),
+			))))
+}
+
+func (f *file) worker(queue *ir.Queue, names ir.QueueNames) {
+	f.add(comment(fmt.Sprintf("%s returns a worker that serves queue %q alone. It consumes nothing before its Run is called.", names.NewWorker, queue.Name)),
+		jen.Func().Id(names.NewWorker).
+			Params(f.client(), jen.Id("handler").Id(names.Handler), f.options("WorkerOption")).
+			Params(jen.Op("*").Add(f.echomq("Worker")), jen.Error()).
+			Block(jen.Return(f.echomq("NewWorker").Call(
+				jen.Id("client"), jen.Id("opts"), jen.Id(names.Queue).Call(jen.Id("handler")),
+			))))
+}
+
+func (f *file) queueSpec(queue *ir.Queue, names ir.QueueNames) {
+	spec := f.literal("QueueSpec")
+	spec.text("Name", queue.Name)
+	spec.number("Concurrency", queue.Concurrency)
+	spec.duration("Lease", queue.Lease)
+	spec.word("Events", queue.Events, eventLevels)
+	f.add(nil, jen.Func().Id(names.Spec).Params().Add(f.echomq("QueueSpec")).
+		Block(jen.Return(spec.code(len(spec.fields) > 2))))
+}
+
+var eventLevels = map[string]string{"none": "EventsNone", "final": "EventsFinal", "all": "EventsAll"}
+
+// client is the parameter of functions that need the store.
+func (f *file) client() *jen.Statement { return jen.Id("client").Op("*").Add(f.echomq("Client")) }
+
+// options is the last parameter of functions that take options of a kind.
+func (f *file) options(kind string) *jen.Statement {
+	return jen.Id("opts").Op("...").Add(f.echomq(kind))
+}
+
+// spread passes the options on.
+func spread() *jen.Statement { return jen.Id("opts").Op("...") }

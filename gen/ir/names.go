@@ -1,0 +1,91 @@
+package ir
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// QueueNames are the identifiers that are generated for a queue. Each is made
+// here and nowhere else.
+type QueueNames struct {
+	Producer    string
+	NewProducer string
+	Handler     string
+	Queue       string
+	NewWorker   string
+	Spec        string
+}
+
+// Names returns the identifiers of q.
+func (q Queue) Names() QueueNames {
+	return QueueNames{
+		Producer:    q.GoName + "Producer",
+		NewProducer: "New" + q.GoName + "Producer",
+		Handler:     q.GoName + "Handler",
+		Queue:       q.GoName + "Queue",
+		NewWorker:   "New" + q.GoName + "Worker",
+		Spec:        lowerFirst(q.GoName) + "QueueSpec",
+	}
+}
+
+// All returns the names in the scope of the package.
+func (n QueueNames) All() []string {
+	return []string{n.Producer, n.NewProducer, n.Handler, n.Queue, n.NewWorker, n.Spec}
+}
+
+// JobNames are the identifiers that are generated for a job.
+type JobNames struct {
+	// Enqueue, EnqueueBatch and Prepare are methods of the queue's producer.
+	Enqueue      string
+	EnqueueBatch string
+	Prepare      string
+	// Handle is the method of the handler.
+	Handle  string
+	Handler string
+	Job     string
+}
+
+// Names returns the identifiers of j.
+func (j Job) Names() JobNames {
+	return JobNames{
+		Enqueue:      "Enqueue" + j.GoName,
+		EnqueueBatch: "Enqueue" + j.GoName + "Batch",
+		Prepare:      "Prepare" + j.GoName,
+		Handle:       "Handle" + j.GoName,
+		Handler:      j.GoName + "Handler",
+		Job:          j.GoName + "Job",
+	}
+}
+
+// All returns the names in the scope of the package.
+func (n JobNames) All() []string { return []string{n.Handler, n.Job} }
+
+// Methods returns the names in the scope of the producer.
+func (n JobNames) Methods() []string { return []string{n.Enqueue, n.EnqueueBatch, n.Prepare} }
+
+// lowerFirst returns name with its first word in lower case: Mail gives mail,
+// and HTTPMail httpMail.
+func lowerFirst(name string) string {
+	runes := []rune(name)
+	for i := range runes {
+		if !unicode.IsUpper(runes[i]) {
+			break
+		}
+		if i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
+			break
+		}
+		runes[i] = unicode.ToLower(runes[i])
+	}
+	return string(runes)
+}
+
+// Indefinite returns the word "a" or "an" for what follows it.
+func Indefinite(word string) string {
+	if r, _ := utf8.DecodeRuneInString(word); r != utf8.RuneError {
+		switch unicode.ToLower(r) {
+		case 'a', 'e', 'i', 'o', 'u':
+			return "an"
+		}
+	}
+	return "a"
+}

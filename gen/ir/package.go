@@ -1,0 +1,130 @@
+package ir
+
+import "time"
+
+// Package is one Go package that declares queues.
+type Package struct {
+	// Path is the import path.
+	Path string `json:"path"`
+	// Name is the name in the package clause.
+	Name string `json:"name"`
+	// Queues are in the order of their directives.
+	Queues []Queue `json:"queues"`
+	// Imports are the packages that types of payloads mention, sorted by path.
+	Imports []Import `json:"imports,omitempty"`
+	// Declared are the names that the package's own files declare or import,
+	// sorted. Generated code must not meet them.
+	Declared []Declared `json:"-"`
+}
+
+// Import is a package by its path and the name in its package clause.
+type Import struct {
+	Path string `json:"path"`
+	Name string `json:"name"`
+}
+
+// Declared is a name in the scope of a package or of one of its files.
+type Declared struct {
+	Name string
+	// Import is set where a file imports a package under that name.
+	Import bool
+	Pos    Position
+}
+
+// Queue is a queue and its jobs.
+type Queue struct {
+	// Name is the wire name.
+	Name string `json:"name"`
+	// GoName is the name in generated identifiers.
+	GoName string   `json:"goName"`
+	Pos    Position `json:"pos"`
+	// NamePos is where GoName is decided.
+	NamePos Position `json:"-"`
+	// Concurrency, Lease and Events are zero where the directive is silent.
+	Concurrency int      `json:"concurrency,omitempty"`
+	Lease       Duration `json:"lease,omitempty"`
+	Events      string   `json:"events,omitempty"`
+	// Jobs are in the order of the source.
+	Jobs []Job `json:"jobs"`
+}
+
+// Job is one kind of job. Settings are zero where the directives are silent.
+type Job struct {
+	// Name is the wire name.
+	Name string `json:"name"`
+	// GoName is the name in generated identifiers.
+	GoName string   `json:"goName"`
+	Pos    Position `json:"pos"`
+	// NamePos is where GoName is decided.
+	NamePos Position `json:"-"`
+	// Doc is the comment above the payload type, without directives.
+	Doc      string   `json:"doc,omitempty"`
+	Payload  Payload  `json:"payload"`
+	Result   *Result  `json:"result,omitempty"`
+	Version  int      `json:"version"`
+	Timeout  Duration `json:"timeout,omitempty"`
+	NoLimit  bool     `json:"noTimeout,omitempty"`
+	Priority int      `json:"priority,omitempty"`
+	Delay    Duration `json:"delay,omitempty"`
+	Retry    Retry    `json:"retry,omitzero"`
+	Keep     Keep     `json:"keep,omitzero"`
+}
+
+// Payload is the struct type of a job's payload.
+type Payload struct {
+	// Type is the name of the type.
+	Type   string  `json:"type"`
+	Fields []Field `json:"fields"`
+}
+
+// Field is one field of a struct.
+type Field struct {
+	Name     string `json:"name"`
+	Embedded bool   `json:"embedded,omitempty"`
+	Type     Type   `json:"type"`
+	Tag      string `json:"tag,omitempty"`
+}
+
+// Result is the type of a job's result, by name.
+type Result struct {
+	Type string `json:"type"`
+}
+
+// Retry says what happens after a failed attempt.
+type Retry struct {
+	Attempts int      `json:"attempts,omitempty"`
+	Backoff  string   `json:"backoff,omitempty"`
+	Base     Duration `json:"base,omitempty"`
+	Cap      Duration `json:"cap,omitempty"`
+	Jitter   string   `json:"jitter,omitempty"`
+	Stalls   int      `json:"stalls,omitempty"`
+	NoStalls bool     `json:"noStalls,omitempty"`
+}
+
+// Keep says how long finished jobs are kept.
+type Keep struct {
+	Completed Retention `json:"completed,omitzero"`
+	Failed    Retention `json:"failed,omitzero"`
+}
+
+// Retention bounds the finished jobs of one kind. The zero Retention is the
+// runtime's default.
+type Retention struct {
+	None  bool     `json:"none,omitempty"`
+	Age   Duration `json:"age,omitempty"`
+	Count int      `json:"count,omitempty"`
+}
+
+// Duration is a time.Duration that reads as one in JSON.
+type Duration time.Duration
+
+// MarshalText returns the duration in Go's form.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// Position is a place in the package's source. The file is given without its
+// directory, so that it reads the same wherever the package lies.
+type Position struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}

@@ -1,0 +1,47 @@
+package enginetest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseMonitorLine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		line string
+		lua  bool
+		args []string
+	}{
+		{`1764432000.1 [0 127.0.0.1:6379] "get" "k"`, false, []string{"get", "k"}},
+		{`1764432000.1 [0 unix:/tmp/emq-1/s] "ping"`, false, []string{"ping"}},
+		{`1764432000.1 [3 lua] "HSET" "emq:{q}:x" ""`, true, []string{"HSET", "emq:{q}:x", ""}},
+		{`1764432000.1 [0 127.0.0.1:1] "echo" "] \"x\" [0 lua] \\ \n\r\t\a\b\x00\xfF"`, false,
+			[]string{"echo", "] \"x\" [0 lua] \\ \n\r\t\a\b\x00\xff"}},
+	} {
+		line, err := parseMonitorLine([]byte(test.line))
+		require.NoError(t, err)
+		assert.Equal(t, test.lua, line.lua)
+		args, err := line.arguments(-1)
+		require.NoError(t, err)
+		assert.Equal(t, test.args, args)
+		first, err := line.arguments(1)
+		require.NoError(t, err)
+		assert.Equal(t, test.args[:1], first)
+	}
+}
+
+func TestParseMonitorLineRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "OK", `1 "get"`, `[0 lua]`} {
+		_, err := parseMonitorLine([]byte(text))
+		assert.Error(t, err, text)
+	}
+	for _, text := range []string{`1 [0 lua] "get`, `1 [0 lua] "\"`, `1 [0 lua] "\q"`, `1 [0 lua] "\x1"`, `1 [0 lua] "\xzz"`, `1 [0 lua] "a"b"`} {
+		line, err := parseMonitorLine([]byte(text))
+		require.NoError(t, err, text)
+		_, err = line.arguments(-1)
+		assert.Error(t, err, text)
+	}
+}
