@@ -46,24 +46,33 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
 local count = #KEYS - 7
 if count < 1 or #ARGV ~= 2 + 9 * count then
   return redis.error_reply('EMQARGS add takes 7 keys and 2 arguments, then 1 key and 9 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
-if not history then
-  return redis.error_reply('EMQARGS history is not a number')
+local levels = { none = true, final = true, all = true }
+if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+  return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
 local jobs = {}
 for i = 1, count do
   local a = 2 + 9 * (i - 1)
-  local priority = tonumber(ARGV[a + 9])
-  if not tonumber(ARGV[a + 5]) or not tonumber(ARGV[a + 7]) or not tonumber(ARGV[a + 8]) then
-    return redis.error_reply('EMQARGS version, delay and due must be numbers')
+  for n = 5, 8 do
+    if n ~= 6 and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
+      return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
+    end
   end
-  if not priority or priority < 0 or priority > 2097151 then
-    return redis.error_reply('EMQARGS priority must be a number from 0 to 2097151')
+  if not whole(ARGV[a + 9], 0, 2097151) then
+    return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151')
   end
   jobs[i] = KEYS[7 + i]
 end

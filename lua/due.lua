@@ -25,8 +25,8 @@ if version and version ~= 'echomq:2.0.0' then
 end
 
 local limit = tonumber(ARGV[1])
-if #KEYS ~= 3 or #ARGV ~= 1 or not limit or limit < 1 or limit > 500 then
-  return redis.error_reply('EMQARGS due takes 3 keys and a limit from 1 to 500')
+if #KEYS ~= 3 or #ARGV ~= 1 or not limit or limit < 1 or limit > 500 or limit % 1 ~= 0 then
+  return redis.error_reply('EMQARGS due takes 3 keys and a whole limit from 1 to 500')
 end
 
 local time = redis.call('TIME')

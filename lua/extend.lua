@@ -22,10 +22,17 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
 local count = #KEYS - 2
 local lease = tonumber(ARGV[1])
-if count < 1 or #ARGV ~= 1 + 2 * count or not lease or lease < 1 then
-  return redis.error_reply('EMQARGS extend takes 2 keys and a positive lease, then 1 key and 2 arguments for each job')
+if count < 1 or #ARGV ~= 1 + 2 * count or not whole(ARGV[1], 1, 9007199254740991) then
+  return redis.error_reply('EMQARGS extend takes 2 keys and a lease from 1, then 1 key and 2 arguments for each job')
 end
 
 local time = redis.call('TIME')

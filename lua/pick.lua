@@ -65,6 +65,13 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
 local count = math.floor((#KEYS - 10) / 2)
 if #KEYS ~= 10 + 2 * count or #ARGV ~= 10 + 2 * count then
   return redis.error_reply('EMQARGS pick takes 10 keys and 10 arguments, then 2 keys and 2 arguments for each job')
@@ -79,11 +86,15 @@ local window = tonumber(ARGV[7])
 local limit = tonumber(ARGV[8])
 local payload = tonumber(ARGV[9])
 local again = ARGV[10] == '1'
-if not history or not lease or not want or not window or not limit or not payload then
-  return redis.error_reply('EMQARGS history, lease, want, window, limit and payload must be numbers')
+local levels = { none = true, final = true, all = true }
+if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+  return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
-if token == '' or lease < 1 or want < 0 or want > 500 or window < 1 or window > 1000 then
-  return redis.error_reply('EMQARGS token must not be empty, lease be positive, want 0 to 500 and window 1 to 1000')
+if token == '' or not whole(ARGV[5], 1, 9007199254740991) or not whole(ARGV[6], 0, 500) or not whole(ARGV[7], 1, 1000) then
+  return redis.error_reply('EMQARGS token must not be empty, lease a whole number from 1, want from 0 to 500 and window from 1 to 1000')
+end
+if not whole(ARGV[8], 0, 9007199254740991) or not whole(ARGV[9], 0, 9007199254740991) or not whole(ARGV[10], 0, 1) then
+  return redis.error_reply('EMQARGS limit and payload must be whole numbers from 0, again 0 or 1')
 end
 
 local declared = {}
@@ -115,11 +126,13 @@ if again then
       end
     end
   end
+  local listed = {}
   local cursor = '0'
   for _ = 1, 8 do
     local page = redis.call('HSCAN', KEYS[7], cursor, 'COUNT', 500)
     for f = 1, #page[2], 2 do
-      if page[2][f + 1] == token then
+      if page[2][f + 1] == token and not listed[page[2][f]] then
+        listed[page[2][f]] = true
         reserved[#reserved + 1] = page[2][f]
         want = 0
       end
@@ -225,11 +238,13 @@ for i = 1, count do
     end
     if not hash.err and #hash == 0 then
       redis.call('ZREM', KEYS[6], id)
+      redis.call('DEL', KEYS[10 + 2 * i])
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'orphan', 'jobId', id)
       end
     elseif not named then
       redis.call('ZREM', KEYS[6], id)
+      redis.call('DEL', KEYS[10 + 2 * i])
       redis.call('ZADD', KEYS[8], now, id)
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id)

@@ -34,11 +34,22 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
 local count = #KEYS - 8
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
-if count < 1 or #ARGV ~= 2 + count or not history then
+if count < 1 or #ARGV ~= 2 + count then
   return redis.error_reply('EMQARGS promote takes 8 keys and 2 arguments, then 1 key and 1 argument for each job')
+end
+local levels = { none = true, final = true, all = true }
+if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+  return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
 
 local time = redis.call('TIME')
@@ -69,7 +80,7 @@ for i = 1, count do
     seen[id] = true
     leaving[#leaving + 1] = id
     local fields = redis.pcall('HMGET', KEYS[8 + i], 'name', 'priority', 'ats', 'delay')
-    if fields.err then
+    if fields.err or (not fields[1] and redis.call('EXISTS', KEYS[8 + i]) == 1) then
       verdicts[i] = 'quarantined'
       broken[#broken + 1] = now
       broken[#broken + 1] = id

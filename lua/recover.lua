@@ -41,17 +41,28 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
 local count = math.floor((#KEYS - 8) / 2)
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
-if count < 1 or #KEYS ~= 8 + 2 * count or #ARGV ~= 2 + 3 * count or not history then
+if count < 1 or #KEYS ~= 8 + 2 * count or #ARGV ~= 2 + 3 * count then
   return redis.error_reply('EMQARGS recover takes 8 keys and 2 arguments, then 2 keys and 3 arguments for each job')
+end
+local levels = { none = true, final = true, all = true }
+if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+  return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
 local ids = {}
 local locks = {}
 for i = 1, count do
-  if not tonumber(ARGV[3 * i + 1]) or not tonumber(ARGV[3 * i + 2]) then
-    return redis.error_reply('EMQARGS deadline and stalls must be numbers')
+  if not whole(ARGV[3 * i + 1], -9007199254740991, 9007199254740991) or not whole(ARGV[3 * i + 2], -9007199254740991, 9007199254740991) then
+    return redis.error_reply('EMQARGS deadline and stalls must be whole numbers')
   end
   ids[i] = ARGV[3 * i]
   locks[i] = KEYS[8 + 2 * i]
@@ -82,7 +93,7 @@ for i = 1, count do
     leaving[#leaving + 1] = id
     freed[#freed + 1] = KEYS[8 + 2 * i]
     local fields = redis.pcall('HMGET', KEYS[7 + 2 * i], 'name', 'priority', 'stc')
-    if fields.err then
+    if fields.err or (not fields[1] and redis.call('EXISTS', KEYS[7 + 2 * i]) == 1) then
       verdicts[i] = 'quarantined'
       broken[#broken + 1] = now
       broken[#broken + 1] = id
@@ -141,6 +152,6 @@ end
 if #front > 0 then
   redis.call('ZADD', KEYS[7], 0, front[1])
 elseif #ranked > 0 and redis.call('EXISTS', KEYS[7]) == 0 then
-  redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or ranked[2])
+  redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
 end
 return { now, verdicts }

@@ -6,7 +6,11 @@
 ---
 --- The outcomes: completed and failed end the job; retry and snooze bring it
 --- back after a delay, or to the front at once where the delay is 0; release
---- gives it back as it was, to the front and in the order of the items.
+--- gives it back as it was, to the front and in the order of the items. With a
+--- priority the front is that of the priority, and its order that of the ids.
+---
+--- A job whose hash was lost, or whose hash something else has replaced, is
+--- answered "gone"; what is left of it is removed or put into quarantine.
 ---
 --- @memory drains
 --- @key meta hash the queue's version
@@ -59,14 +63,22 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
 local count = math.floor((#KEYS - 10) / 2)
 if count < 1 or #KEYS ~= 10 + 2 * count or #ARGV ~= 2 + 12 * count then
   return redis.error_reply('EMQARGS settle takes 10 keys and 2 arguments, then 2 keys and 12 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
-if not history then
-  return redis.error_reply('EMQARGS history is not a number')
+local levels = { none = true, final = true, all = true }
+if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+  return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
 local outcomes = { completed = true, failed = true, retry = true, snooze = true, release = true }
 local jobs = {}
@@ -76,10 +88,13 @@ for i = 1, count do
   if ARGV[a + 2] == '' or not outcomes[ARGV[a + 3]] then
     return redis.error_reply('EMQARGS a token is empty or an outcome unknown')
   end
-  for n = 6, 10 do
-    if not tonumber(ARGV[a + n]) then
-      return redis.error_reply('EMQARGS delay, attempts, starts, unknown and priority must be numbers')
+  for n = 6, 9 do
+    if not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
+      return redis.error_reply('EMQARGS delay, attempts, starts and unknown must be whole numbers')
     end
+  end
+  if not whole(ARGV[a + 10], 0, 2097151) or not whole(ARGV[a + 11], 0, 1) or not whole(ARGV[a + 12], 0, 1) then
+    return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151, keep and announce 0 or 1')
   end
   jobs[i] = KEYS[9 + 2 * i]
   locks[i] = KEYS[10 + 2 * i]
@@ -90,10 +105,11 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 -- Who may settle what; nothing is written yet.
 local tokens = redis.call('MGET', unpack(locks))
-local whole = redis.call('EXISTS', unpack(jobs)) == count
+local complete = redis.call('EXISTS', unpack(jobs)) == count
 local verdicts = {}
 local standing = {}
 local seen = {}
+local twins = {}
 local leaving = {}
 local freed = {}
 for i = 1, count do
@@ -108,16 +124,17 @@ for i = 1, count do
     if seen[id] and tokens[i] == ARGV[a + 2] then
       verdicts[i] = 'already'
       standing[i] = ARGV[2 + 12 * (seen[id] - 1) + 3]
+      twins[i] = seen[id]
     elseif type(last) == 'string' then
-      local token, outcome = string.match(last, '^(%S+) (%S+)$')
+      local token, outcome = string.match(last, '^(.+) (%S+)$')
       if token == ARGV[a + 2] then
         verdicts[i] = 'already'
         standing[i] = outcome
       end
-    elseif redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
+    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
       verdicts[i] = 'gone'
     end
-  elseif not whole and redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
+  elseif not complete and redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
     -- Its hash was lost while it ran: what is left of it goes too.
     verdicts[i] = 'gone'
     standing[i] = ''
@@ -173,6 +190,8 @@ for i = 1, count do
     if type(written) == 'table' then
       -- Something else has taken the hash's place: nobody can run this job.
       outcome = 'quarantined'
+      verdicts[i] = 'gone'
+      standing[i] = ''
       broken[#broken + 1] = now
       broken[#broken + 1] = id
     else
@@ -197,7 +216,7 @@ for i = 1, count do
         failed[#failed + 1] = id
       end
     end
-    if level == 'all' or (ended and level == 'final') or ARGV[a + 12] == '1' then
+    if level == 'all' or (ended and level == 'final') or ARGV[a + 12] == '1' or (outcome == 'quarantined' and level ~= 'none') then
       redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', outcome, 'jobId', id)
     end
   end
@@ -231,7 +250,7 @@ local soonest = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
 if #front > 0 then
   redis.call('ZADD', KEYS[9], 0, front[1])
 elseif #ranked > 0 and redis.call('EXISTS', KEYS[9]) == 0 then
-  redis.call('ZADD', KEYS[9], 0, redis.call('LINDEX', KEYS[2], -1) or ranked[2])
+  redis.call('ZADD', KEYS[9], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
 end
 for d = 2, #delayed, 2 do
   if delayed[d] == soonest[1] then
@@ -241,6 +260,10 @@ end
 
 local results = {}
 for i = 1, count do
+  if twins[i] and verdicts[twins[i]] == 'gone' then
+    verdicts[i] = 'gone'
+    standing[i] = ''
+  end
   results[2 * i - 1] = verdicts[i]
   results[2 * i] = standing[i]
 end

@@ -29,6 +29,13 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
 local count = math.floor((#KEYS - 3) / 6)
 if count < 1 or #KEYS ~= 3 + 6 * count or #ARGV ~= 1 + 3 * count then
   return redis.error_reply('EMQARGS trim takes 3 keys and 1 argument, then 6 keys and 3 arguments for each job')
@@ -38,8 +45,8 @@ if ARGV[1] ~= 'completed' and ARGV[1] ~= 'failed' then
 end
 local ids = {}
 for i = 1, count do
-  if not tonumber(ARGV[3 * i]) or not tonumber(ARGV[3 * i + 1]) then
-    return redis.error_reply('EMQARGS age and newer must be numbers')
+  if not whole(ARGV[3 * i], -9007199254740991, 9007199254740991) or not whole(ARGV[3 * i + 1], -9007199254740991, 9007199254740991) then
+    return redis.error_reply('EMQARGS age and newer must be whole numbers')
   end
   ids[i] = ARGV[3 * i - 1]
 end

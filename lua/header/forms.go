@@ -146,9 +146,10 @@ func (p *parser) readReply(operands []word, doc string) {
 
 func (p *parser) readRecord(operands []word, doc string) {
 	reply := operands[0]
+	var names []string
 	for i := range p.script.Replies {
 		records := &p.script.Replies[i]
-		if records.Name != reply.text {
+		if names = append(names, records.Name); records.Name != reply.text {
 			continue
 		}
 		if records.Kind != KindRecords {
@@ -158,7 +159,7 @@ func (p *parser) readRecord(operands []word, doc string) {
 		}
 		return
 	}
-	p.fault(reply.column, "no @reply %q is declared", reply.text)
+	p.fault(reply.column, "no @reply %q is declared%s", reply.text, Nearest(reply.text, names))
 }
 
 func (p *parser) readError(operands []word, doc string) {

@@ -122,7 +122,7 @@ func (p *parser) operands(form form, all []word) (operands []word, doc string, o
 		p.fault(all[0].column, "@%s lacks its text; write %s", form.name, usage)
 		return nil, "", false
 	case have > want && !form.text:
-		p.fault(all[want+1].column, "@%s takes nothing after %s; write %s", form.name, form.operands[want-1], usage)
+		p.fault(all[want+1].column, "@%s takes no more; write %s", form.name, usage)
 		return nil, "", false
 	}
 	var text []string

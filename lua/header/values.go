@@ -47,16 +47,15 @@ var envelopeFields = sync.OnceValue(func() []string {
 	return names
 })
 
-// keyType reads the type of a key that the protocol knows to be of type want,
-// or does not know, if want is empty.
+// keyType reads the type of a key that the protocol has as a want.
 func (p *parser) keyType(operand word, want KeyType) KeyType {
 	switch {
 	case !slices.Contains(keyTypes, operand.text):
 		p.fault(operand.column, "unknown type %q%s; it is one of %s", operand.text, Nearest(operand.text, keyTypes), strings.Join(keyTypes, ", "))
-	case want != "" && operand.text != string(want):
+	case operand.text != string(want):
 		p.fault(operand.column, "the protocol has a %s here, not a %s", want, operand.text)
 	}
-	return KeyType(operand.text)
+	return want
 }
 
 // value reads a named value of one of the given kinds.

@@ -49,8 +49,18 @@ func (r *scopes) callsServer(function ast.Expr) bool {
 			return true
 		}
 	}
+	if index, ok := function.(*ast.AttrGetExpr); ok {
+		key, named := index.Key.(*ast.StringExpr)
+		return named && (key.Value == "call" || key.Value == "pcall") && r.holdsServer(index.Object)
+	}
 	value, ok := r.local(function).value()
 	return ok && r.callsServer(value)
+}
+
+// holdsServer reports whether an expression is a local that holds the library.
+func (r *scopes) holdsServer(expr ast.Expr) bool {
+	value, ok := r.local(expr).value()
+	return ok && (r.isGlobal(value, "redis") || r.isGlobal(value, "server") || r.holdsServer(value))
 }
 
 // isUnpack reports whether expr is a call of unpack, which stands for any

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,9 +83,9 @@ func parseCommands(table string, allowed bool, into map[string]command) map[stri
 	return into
 }
 
-// keys returns which operands of a call are keys, counted from 1. Operands that
-// stand at or behind an unpack cannot be told apart: open is then the place of
-// the unpack, if it may give keys.
+// keys returns which operands of a call are keys, counted from 1; an unpack at
+// the end is one if it may give keys. It is not known if a number of keys is not
+// a constant.
 func (c command) keys(operands []ast.Expr, isUnpack func(ast.Expr) bool) (places []int, known bool) {
 	count := len(operands)
 	if c.first > 0 {
@@ -95,7 +96,7 @@ func (c command) keys(operands []ast.Expr, isUnpack func(ast.Expr) bool) (places
 		for i := c.first; i <= last && i <= count; i += c.step {
 			places = append(places, i)
 		}
-		if c.last < 0 && count > 0 && isUnpack(operands[count-1]) && !containsInt(places, count) {
+		if c.last < 0 && count > 0 && isUnpack(operands[count-1]) && !slices.Contains(places, count) {
 			places = append(places, count)
 		}
 	}
@@ -117,13 +118,4 @@ func (c command) keys(operands []ast.Expr, isUnpack func(ast.Expr) bool) (places
 		places = append(places, c.numkeys+1+i)
 	}
 	return places, true
-}
-
-func containsInt(list []int, n int) bool {
-	for _, each := range list {
-		if each == n {
-			return true
-		}
-	}
-	return false
 }

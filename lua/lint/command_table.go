@@ -6,8 +6,10 @@ package lint
 // counts the keys, "fields=" the first operand that is a field, "/" and from
 // there each how manieth is.
 //
-// allowedCommands are those of which docs/protocol.md says that they mean the
-// same on every engine.
+// Where a form of a command is newer than Redis 7.0, the arity leaves it out.
+//
+// allowedCommands are those that mean the same on every engine that the protocol
+// runs on, the embedded one included.
 const allowedCommands = `
 COPY             -3 1  2 1 grows any
 DECR              2 1  1 1 grows string
@@ -92,14 +94,14 @@ ZPOPMIN          -2 1  1 1 frees zset
 ZRANGE           -4 1  1 1 reads zset
 ZRANGEBYLEX      -4 1  1 1 reads zset
 ZRANGEBYSCORE    -4 1  1 1 reads zset
-ZRANK            -3 1  1 1 reads zset
+ZRANK             3 1  1 1 reads zset
 ZREM             -3 1  1 1 frees zset
 ZREMRANGEBYLEX    4 1  1 1 frees zset
 ZREMRANGEBYRANK   4 1  1 1 frees zset
 ZREMRANGEBYSCORE  4 1  1 1 frees zset
 ZREVRANGE        -4 1  1 1 reads zset
 ZREVRANGEBYSCORE -4 1  1 1 reads zset
-ZREVRANK         -3 1  1 1 reads zset
+ZREVRANK          3 1  1 1 reads zset
 ZSCAN            -3 1  1 1 reads zset
 ZSCORE            3 1  1 1 reads zset
 `

@@ -106,7 +106,7 @@ func (p *prover) keyOrigin(call *call, place int) built {
 		return p.origin(expr)
 	}
 	if (place-call.command.first)%call.command.step != 0 {
-		return fault(Unpacked, "unpacked from %s, where a value must come first", show(expr))
+		return fault(Unpacked, "unpacked where a value must come first: %s", show(expr))
 	}
 	return p.unpackOrigin(expr.(*ast.FuncCallExpr), call.command.step)
 }

@@ -11,8 +11,8 @@
 //   - dialect: what does not mean the same in Lua 5.1, in Lua 5.4 and in the
 //     embedded server, or what the protocol does without;
 //   - arity: a count of KEYS or ARGV that is not the header's;
-//   - unused: what the header declares and the body does not use, or the
-//     reverse;
+//   - unused: what the header declares and the body does not use;
+//   - error: an error reply that the header does not declare;
 //   - header, syntax: a header or a body that cannot be read.
 //
 // It is sound and not complete: what it cannot prove is a finding. A key

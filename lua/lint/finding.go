@@ -22,6 +22,7 @@ const (
 	RuleDialect Rule = "dialect"
 	RuleArity   Rule = "arity"
 	RuleUnused  Rule = "unused"
+	RuleError   Rule = "error"
 )
 
 // Finding is one thing that is wrong with a script, or cannot be proven.

@@ -10,7 +10,7 @@ import (
 
 // memory checks that the first write on every path suits @memory.
 func (c *checker) memory() {
-	w := &writes{checker: c, byExpr: map[ast.Expr]*call{}}
+	w := &writes{checker: c, byExpr: map[ast.Expr]*call{}, asking: map[question]bool{}}
 	for _, call := range c.calls {
 		w.byExpr[call.expr] = call
 	}
@@ -28,6 +28,8 @@ type writes struct {
 	*checker
 	byExpr map[ast.Expr]*call
 	breaks []path // that leave the innermost loop
+	// asking are the questions that are being answered.
+	asking map[question]bool
 }
 
 // path is what is known of the runs that reach a point.
@@ -86,7 +88,11 @@ func (w *writes) statement(stmt ast.Stmt, p path) path {
 		w.breaks = append(w.breaks, p)
 		return path{ended: true}
 	case *ast.NumberForStmt:
-		return w.loop(stmt.Stmts, w.exprs([]ast.Expr{stmt.Init, stmt.Limit}, p))
+		p = w.exprs([]ast.Expr{stmt.Init, stmt.Limit}, p)
+		if p.clean && w.idle(stmt, p.world) {
+			return p
+		}
+		return w.loop(stmt.Stmts, p)
 	case *ast.GenericForStmt:
 		return w.loop(stmt.Stmts, w.exprs(stmt.Exprs, p))
 	case *ast.WhileStmt:

@@ -1,7 +1,11 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+
+	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/echomq/echomq-go/lua/header"
 )
@@ -36,14 +40,15 @@ func (o Operand) String() string {
 // and the parameters of local functions that are only ever called.
 //
 // A command whose name is not a constant, or that is not known, counts as one
-// operand of origin [Unknown]. The error tells that the script is not Lua 5.1.
+// operand of origin [Unknown]; so does each place where redis.call, or what
+// could get hold of it, is handed to where it cannot be followed. The error tells that the script is not Lua 5.1.
 func Operands(file string, text []byte) ([]Operand, error) {
 	source, failed := parseSource(file, text)
 	if failed != nil {
 		return nil, fmt.Errorf("%s: %s", failed.Position, failed.Message)
 	}
 	p := &prover{scopes: resolve(source)}
-	var found []Operand
+	found := p.hiddenCalls()
 	for _, call := range p.calls() {
 		if !call.known {
 			found = append(found, p.unknownCommand(call))
@@ -59,6 +64,9 @@ func Operands(file string, text []byte) ([]Operand, error) {
 			})
 		}
 	}
+	slices.SortStableFunc(found, func(a, b Operand) int {
+		return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Position.Column, b.Position.Column))
+	})
 	return found, nil
 }
 
@@ -74,4 +82,80 @@ func (p *prover) unknownCommand(call *call) Operand {
 		o.How = "the command's name is not a constant, so its keys cannot be told"
 	}
 	return o
+}
+
+// loopholes are globals by which a script can call what is not seen in it.
+var loopholes = []string{"_G", "getfenv", "setfenv", "load", "loadstring", "dofile", "require", "rawget", "debug"}
+
+// hiddenCalls returns the places from where on calls cannot be followed.
+func (p *prover) hiddenCalls() []Operand {
+	var found []Operand
+	hidden := func(at ast.Expr) {
+		found = append(found, Operand{
+			Position:   p.source.position(at),
+			Expression: show(at),
+			Origin:     Unknown,
+			How:        "commands that are called through it cannot be told",
+		})
+	}
+	for _, ident := range p.globals {
+		switch {
+		case slices.Contains(loopholes, ident.Value):
+			hidden(ident)
+		case ident.Value == "redis" || ident.Value == "server":
+			if at := p.escape(ident); at != nil {
+				hidden(at)
+			}
+		}
+	}
+	return found
+}
+
+// escape returns where the library, or a function of it that calls commands, is
+// used in another way than to call it or to hold it in a local; nil if nowhere.
+func (p *prover) escape(expr ast.Expr) ast.Expr {
+	switch parent := p.parents[expr].(type) {
+	case *ast.AttrGetExpr:
+		if parent.Object != expr {
+			return expr
+		}
+		key, named := parent.Key.(*ast.StringExpr)
+		if !named {
+			return parent
+		}
+		if !p.holdsLibrary(expr) || key.Value != "call" && key.Value != "pcall" {
+			return nil
+		}
+		return p.escape(parent)
+	case *ast.FuncCallExpr:
+		if parent.Func == expr {
+			return nil
+		}
+	case *ast.LocalAssignStmt:
+		return p.localEscape(expr, parent)
+	}
+	return expr
+}
+
+func (p *prover) holdsLibrary(expr ast.Expr) bool {
+	return p.isGlobal(expr, "redis") || p.isGlobal(expr, "server") || p.holdsServer(expr)
+}
+
+// localEscape follows a local that holds the library or a function of it.
+func (p *prover) localEscape(expr ast.Expr, stmt *ast.LocalAssignStmt) ast.Expr {
+	for _, v := range p.variables {
+		if v.declared != node(stmt) || v.initial != expr {
+			continue
+		}
+		if !v.constant() {
+			return expr
+		}
+		for _, use := range v.uses {
+			if at := p.escape(use); at != nil {
+				return at
+			}
+		}
+		return nil
+	}
+	return expr
 }

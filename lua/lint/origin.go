@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/yuin/gopher-lua/ast"
 
@@ -62,6 +63,9 @@ type prover struct {
 	*scopes
 	script *header.Script // nil without a header
 	depth  int
+	// following are the parameters and locals that are being followed, without
+	// a header. One that leads back to itself is what else it can be.
+	following map[*variable]bool
 }
 
 // maxDepth bounds how far an operand is followed.
@@ -103,6 +107,9 @@ func (p *prover) indexOrigin(expr *ast.AttrGetExpr) built {
 	case p.isGlobal(expr.Object, "KEYS"):
 		if p.strict() {
 			return p.keysOrigin(expr)
+		}
+		if p.keysChanged() {
+			return fault(Reassigned, "an element of KEYS, which the script changes: %s", show(expr))
 		}
 		return built{origin: Declared}
 	case p.isGlobal(expr.Object, "ARGV"):
@@ -154,6 +161,10 @@ func (p *prover) nameOrigin(expr *ast.IdentExpr) built {
 // a header, if all that it is assigned is declared.
 func (p *prover) reassignedOrigin(v *variable) built {
 	if !p.strict() {
+		if !p.follow(v) {
+			return built{origin: Declared}
+		}
+		defer delete(p.following, v)
 		values := v.assigned
 		if v.initial != nil {
 			values = append([]ast.Expr{v.initial}, values...)
@@ -221,6 +232,10 @@ func (p *prover) parameterOrigin(v *variable) built {
 	if p.strict() || !ok || !v.constant() {
 		return fault(Parameter, "the parameter %s of a function", v.name)
 	}
+	if !p.follow(v) {
+		return built{origin: Declared}
+	}
+	defer delete(p.following, v)
 	for _, call := range calls {
 		if v.parameter >= len(call.Args) {
 			continue // nil, which no command takes
@@ -231,6 +246,18 @@ func (p *prover) parameterOrigin(v *variable) built {
 		}
 	}
 	return built{origin: Declared}
+}
+
+// follow begins to follow a variable, and reports whether it was not begun yet.
+func (p *prover) follow(v *variable) bool {
+	if p.following[v] {
+		return false
+	}
+	if p.following == nil {
+		p.following = map[*variable]bool{}
+	}
+	p.following[v] = true
+	return true
 }
 
 // functionCalls returns all calls of a local function that is only ever called.
@@ -253,4 +280,28 @@ func (p *prover) functionCalls(function node) (name string, calls []*ast.FuncCal
 		return v.name, calls, true
 	}
 	return "", nil, false
+}
+
+// keysChanged reports whether a script may put something else into KEYS.
+func (p *prover) keysChanged() bool {
+	for _, ident := range p.globals {
+		if ident.Value != "KEYS" {
+			continue
+		}
+		switch parent := p.parents[ident].(type) {
+		case *ast.UnaryLenOpExpr:
+			continue
+		case *ast.AttrGetExpr:
+			stmt, assigned := p.parents[parent].(*ast.AssignStmt)
+			if parent.Object == ast.Expr(ident) && (!assigned || !slices.Contains(stmt.Lhs, ast.Expr(parent))) {
+				continue
+			}
+		case *ast.FuncCallExpr:
+			if p.readsOnly(parent) {
+				continue
+			}
+		}
+		return true
+	}
+	return false
 }

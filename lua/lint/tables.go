@@ -52,12 +52,16 @@ func (r *scopes) tableUse(t *table, use *ast.IdentExpr) {
 			r.elementUse(t, parent)
 			return
 		}
-	case *ast.UnaryLenOpExpr, *ast.UnaryNotOpExpr, *ast.RelationalOpExpr, *ast.ReturnStmt:
+	case *ast.UnaryLenOpExpr, *ast.UnaryNotOpExpr, *ast.RelationalOpExpr:
 		return
+	case *ast.ReturnStmt:
+		if r.function(parent) == nil {
+			return // the script ends here
+		}
 	case *ast.IfStmt:
 		return // only its condition is an expression of its own
 	case *ast.TableExpr:
-		if _, returned := r.parents[parent].(*ast.ReturnStmt); returned {
+		if end, returned := r.parents[parent].(*ast.ReturnStmt); returned && r.function(end) == nil {
 			return
 		}
 	case *ast.FuncCallExpr:
@@ -65,7 +69,7 @@ func (r *scopes) tableUse(t *table, use *ast.IdentExpr) {
 			t.writes = append(t.writes, write{stmt: r.statementOf(parent), value: parent.Args[1]})
 			return
 		}
-		if r.readsOnly(parent.Func) {
+		if r.readsOnly(parent) {
 			return
 		}
 	}
@@ -74,15 +78,21 @@ func (r *scopes) tableUse(t *table, use *ast.IdentExpr) {
 	}
 }
 
-// readsOnly reports whether a library function leaves its arguments as they are
-// and keeps none of them.
-func (r *scopes) readsOnly(function ast.Expr) bool {
-	for _, name := range []string{"unpack", "ipairs", "pairs", "type", "next"} {
-		if r.isGlobal(function, name) {
+// readsOnly reports whether a call of a library function leaves its arguments as
+// they are and hands none of them on.
+func (r *scopes) readsOnly(call *ast.FuncCallExpr) bool {
+	for _, name := range []string{"ipairs", "pairs"} {
+		// They answer their argument, which a for loop keeps to itself.
+		if _, loop := r.parents[call].(*ast.GenericForStmt); loop && r.isGlobal(call.Func, name) {
 			return true
 		}
 	}
-	return r.isLibrary(function, "table", "concat", "getn", "maxn")
+	for _, name := range []string{"unpack", "type", "next"} {
+		if r.isGlobal(call.Func, name) {
+			return true
+		}
+	}
+	return r.isLibrary(call.Func, "table", "concat", "getn", "maxn")
 }
 
 func (r *scopes) isInsert(call *ast.FuncCallExpr, into *variable) bool {
@@ -92,6 +102,9 @@ func (r *scopes) isInsert(call *ast.FuncCallExpr, into *variable) bool {
 
 // elementUse notes a write to an element; a read changes nothing.
 func (r *scopes) elementUse(t *table, element *ast.AttrGetExpr) {
+	if _, defined := r.parents[element].(*ast.FuncDefStmt); defined && t.escape == nil {
+		t.escape = element
+	}
 	stmt, ok := r.parents[element].(*ast.AssignStmt)
 	if !ok {
 		return

@@ -107,9 +107,9 @@ func (c *checker) errors() {
 		code, ok := c.errorCode(call.Args[0])
 		switch {
 		case !ok:
-			c.add(RuleUnused, call, "the error's code is not a constant: begin with 'EMQ… '")
+			c.add(RuleError, call, "the error's code is not a constant: begin with 'EMQ… '")
 		case !c.declares(code):
-			c.add(RuleUnused, call, "the error %s is answered and not declared; write @error %s TEXT", code, code)
+			c.add(RuleError, call, "the error %s is answered and not declared; write @error %s TEXT", code, code)
 		}
 		answered[code] = true
 	}

@@ -16,6 +16,16 @@ import (
 // only there.
 type world map[*variable]bool
 
+// question is whether a variable is ever written, or ever with a word.
+//
+// A question that comes up again while it is being answered counts as answered
+// with no: of all writes that would need another one before them, none can be
+// the first.
+type question struct {
+	variable *variable
+	word     string
+}
+
 // without returns the world behind an if whose condition does not hold.
 func (w *writes) without(stmt *ast.IfStmt, known world) world {
 	for _, v := range w.filled(stmt.Condition) {
@@ -121,12 +131,40 @@ func (w *writes) impossible(condition ast.Expr, known world) bool {
 	return false
 }
 
+// idle reports whether a loop up to the length of a table has no round in a
+// world, because nothing is ever written to the table.
+func (w *writes) idle(loop *ast.NumberForStmt, known world) bool {
+	first, ok := w.linear(loop.Init)
+	if !ok || len(first.terms) > 0 || first.constant < 1 || len(known) == 0 {
+		return false
+	}
+	if loop.Step != nil {
+		if step, ok := w.linear(loop.Step); !ok || len(step.terms) > 0 || step.constant < 1 {
+			return false
+		}
+	}
+	length, ok := loop.Limit.(*ast.UnaryLenOpExpr)
+	return ok && w.unwritten(w.local(length.Expr), known, nil)
+}
+
 // unwritten reports whether nothing is ever written to a table in a world; or,
 // if word is given, nothing that may be that word.
 func (w *writes) unwritten(v *variable, known world, word *ast.StringExpr) bool {
 	if v == nil {
 		return false
 	}
+	asked := question{variable: v}
+	if w.asking[asked] {
+		return true
+	}
+	if word != nil {
+		asked.word = word.Value
+	}
+	if w.asking[asked] {
+		return true
+	}
+	w.asking[asked] = true
+	defer delete(w.asking, asked)
 	t, ok := w.whole(v)
 	if !ok {
 		return false
@@ -135,7 +173,7 @@ func (w *writes) unwritten(v *variable, known world, word *ast.StringExpr) bool 
 		if other, ok := each.value.(*ast.StringExpr); ok && word != nil && other.Value != word.Value {
 			continue
 		}
-		if !w.dead(each.stmt, known) {
+		if !w.dead(each.stmt, known) && (word == nil || !w.overwritten(t, each, known)) {
 			return false
 		}
 	}
@@ -148,6 +186,12 @@ func (w *writes) unset(v *variable, known world) bool {
 	if v == nil || !v.bare {
 		return false
 	}
+	asked := question{variable: v}
+	if w.asking[asked] {
+		return true
+	}
+	w.asking[asked] = true
+	defer delete(w.asking, asked)
 	dead := 0
 	for _, use := range v.uses {
 		assign, ok := w.parents[use].(*ast.AssignStmt)
@@ -174,9 +218,15 @@ func (w *writes) dead(stmt ast.Stmt, known world) bool {
 			return true
 		}
 		around := w.parents[stmt]
-		branch, ok := around.(*ast.IfStmt)
-		if ok && within(stmt, branch.Then) && w.impossible(branch.Condition, known) {
-			return true
+		switch around := around.(type) {
+		case *ast.IfStmt:
+			if within(stmt, around.Then) && w.impossible(around.Condition, known) {
+				return true
+			}
+		case *ast.NumberForStmt:
+			if w.idle(around, known) {
+				return true
+			}
 		}
 		outer, ok := around.(ast.Stmt)
 		if !ok {

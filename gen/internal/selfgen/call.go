@@ -43,13 +43,8 @@ type callWriter struct {
 // arguments writes the structs of the call and of its items.
 func (c *callWriter) arguments() {
 	s, n := c.script, c.names
-	summary, rest, _ := strings.Cut(s.Doc, "\n\n")
 	c.line("")
-	c.comment("", fmt.Sprintf("%s is a call of %s.lua: %s", n.call, s.Name, strings.TrimPrefix(summary, s.Name+" ")))
-	if rest != "" {
-		c.line("//")
-		c.comment("", rest)
-	}
+	c.comment("", fmt.Sprintf("%s is a call of %s.lua: %s", n.call, s.Name, strings.TrimPrefix(s.Doc, s.Name+" ")))
 	c.line("type %s struct {", n.call)
 	c.fields(s.Args, c.argType)
 	if len(s.Items) > 0 {

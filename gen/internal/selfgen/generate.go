@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"iter"
-	"maps"
 	"strings"
 )
 
@@ -55,7 +53,10 @@ func (f *file) line(format string, args ...any) {
 
 // comment writes text as a comment, broken at 77 columns.
 func (f *file) comment(indent, text string) {
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			f.line("%s//", indent)
+		}
 		width := 0
 		for _, word := range strings.Fields(paragraph) {
 			if width > 0 && width+1+len(word) > 77-len(indent) {
@@ -81,5 +82,3 @@ func (f *file) source() ([]byte, error) {
 	}
 	return formatted, nil
 }
-
-func mapKeys(files map[string][]byte) iter.Seq[string] { return maps.Keys(files) }

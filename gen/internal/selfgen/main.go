@@ -22,7 +22,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +47,7 @@ func main() {
 
 // run generates all files and brings those on disk up to date, or shows how
 // they differ if it only checks.
-func run(root string, check bool, out interface{ Write([]byte) (int, error) }) (stale bool, err error) {
+func run(root string, check bool, out io.Writer) (stale bool, err error) {
 	source, err := load(root)
 	if err != nil {
 		return false, err
@@ -57,7 +59,7 @@ func run(root string, check bool, out interface{ Write([]byte) (int, error) }) (
 	if err := addRemoved(root, files); err != nil {
 		return false, err
 	}
-	for _, name := range slices.Sorted(mapKeys(files)) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		old, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,10 +14,13 @@ import (
 // is reserved: held for this token until a deadline, and its id returned, so
 // that the caller's next call can declare it and start it. Nothing is popped
 // in vain and no job is taken out of order.
+//
 // A call sent again with "again" set returns what its token already holds,
 // and takes nothing more, if its first execution took anything.
+//
 // A job whose payload is larger than the caller takes comes without it, and
 // with the reason for which the caller is to fail it.
+//
 // A head without a hash is dropped; one whose hash is of a wrong type or has
 // no name is put into quarantine. Either is an event, and the pick goes on.
 type Pick struct {

@@ -14,6 +14,7 @@ import (
 // least a renewal interval by its own clock; a lease that was renewed since
 // is left alone. A job goes to the front of where it came from. One that was
 // reserved but never started is taken back without counting a stall.
+//
 // It never ends a job: past the allowed stalls it sets the reason for which
 // the next worker settles the job as failed without running it.
 type Recover struct {

@@ -14,9 +14,15 @@ import (
 // again is answered "already" with the first outcome; one that comes late,
 // after the job was given to another, is answered "lost" and changes
 // nothing.
+//
 // The outcomes: completed and failed end the job; retry and snooze bring it
 // back after a delay, or to the front at once where the delay is 0; release
-// gives it back as it was, to the front and in the order of the items.
+// gives it back as it was, to the front and in the order of the items. With
+// a priority the front is that of the priority, and its order that of the
+// ids.
+//
+// A job whose hash was lost, or whose hash something else has replaced, is
+// answered "gone"; what is left of it is removed or put into quarantine.
 type Settle struct {
 	// Events: which events are written.
 	Events SettleEvents
