@@ -178,8 +178,8 @@ var (
 		"%s cannot cross the wire: %s has %s but no %s, so what is written would not be read back",
 		"A payload is encoded by the producer and decoded by the worker, a result the other way round. Both need their own half.")
 	RuleFieldName = rule("E057", "two fields with one JSON name",
-		"%s and %s both have the JSON name %q, so JSON would silently drop both",
-		"encoding/json leaves out all fields of one level that claim the same name.")
+		"%s and %s both have the JSON name %q, so at least one would silently vanish on the wire; rename one, or leave it out on purpose with the tag json:\"-\"",
+		"encoding/json writes at most one of the fields that claim a name, and none where two of one depth do. Fields of embedded structs count as fields of the struct around them.")
 	RuleTag = rule("E058", "struct tag that has no effect",
 		"%s",
 		"A tag that encoding/json cannot read, or an option that it does not know, is ignored without a word.")

@@ -116,10 +116,20 @@ func (c checker) membership() {
 		jobs[k] = job
 	}
 	for _, queue := range c.Queues {
-		if !used[queue] && !stray {
+		if !used[queue] && !stray && c.first(queue) {
 			c.report.Report(RuleNoJobs, queue.Pos, queue.End, queue.Text("name"))
 		}
 	}
+}
+
+// first reports whether queue is the first directive of its name.
+func (c checker) first(queue *Directive) bool {
+	for _, other := range c.Queues {
+		if other.Text("name") == queue.Text("name") {
+			return other == queue
+		}
+	}
+	return false
 }
 
 // strayJob reports why the queue of job is not known.

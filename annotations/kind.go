@@ -49,6 +49,9 @@ func (k Kind) wants(item *Item) string {
 	case KindDuration:
 		return "one duration such as 500ms, 30s, 10m or 14d"
 	case KindInt:
+		if item.Max == unbounded {
+			return fmt.Sprintf("a whole number of at least %d", item.Min)
+		}
 		return fmt.Sprintf("a whole number from %d to %d", item.Min, item.Max)
 	case KindWord:
 		return oneOf(item.Words)

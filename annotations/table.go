@@ -3,6 +3,9 @@ package annotations
 // MaxPriority is the largest priority that the order of a queue has room for.
 const MaxPriority = 1<<21 - 1
 
+// unbounded is the largest number where nothing but its 32 bits bounds it.
+const unbounded = 1<<31 - 1
+
 // table is the one definition of every directive: the parser, the checks, the
 // help text and the documentation all read it. A new directive is one more row,
 // in the order of the documentation; a row stands here only when the rest of
@@ -40,7 +43,7 @@ var table = []Spec{
 				Doc: "The job's place in the queue: 0 runs first, larger numbers later."},
 			{Key: "delay", Kind: KindDuration, Default: "no delay",
 				Doc: "How long the job waits after it was added before it may run."},
-			{Key: "version", Kind: KindInt, Min: 1, Max: 1<<31 - 1, Default: "1",
+			{Key: "version", Kind: KindInt, Min: 1, Max: unbounded, Default: "1",
 				Doc: "The version of the payload's contract. It travels with each job."},
 		},
 	},
@@ -48,7 +51,7 @@ var table = []Spec{
 		Name: "retry", On: OnStruct,
 		Doc: "Says what happens after an attempt that failed.",
 		Items: []Item{
-			{Key: "attempts", Kind: KindInt, Min: 1, Max: 1<<31 - 1, Default: "10",
+			{Key: "attempts", Kind: KindInt, Min: 1, Max: unbounded, Default: "10",
 				Doc: "How often the job is tried in all; 1 means that it is never retried."},
 			{Key: "backoff", Kind: KindWord, Words: []string{"fixed", "exponential"}, Default: "exponential",
 				Doc: "Whether the wait between attempts stays the same or doubles."},
@@ -58,7 +61,7 @@ var table = []Spec{
 				Doc: "The longest wait between two attempts."},
 			{Key: "jitter", Kind: KindWord, Words: []string{"full", "none"}, Default: "full",
 				Doc: "Whether each wait is drawn at random between zero and its length, so that jobs that failed together do not return together."},
-			{Key: "stalls", Kind: KindInt, Min: 1, Max: 1<<31 - 1, None: true, Default: "3",
+			{Key: "stalls", Kind: KindInt, Min: 1, Max: unbounded, None: true, Default: "3",
 				Doc: "How often the job may be lost with a crashed worker before it fails; none fails it the first time."},
 		},
 	},

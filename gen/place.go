@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"go/token"
 
 	"github.com/echomq/echomq-go/annotations"
@@ -15,15 +16,21 @@ func refuseElsewhere(source *load.Source, report *annotations.Reporter) {
 			report.Report(annotations.RuleInTest, d.Slash, d.End(), d.Name)
 		}
 	}
-	for _, files := range [][]*load.File{source.Files, source.Ignored} {
-		for _, file := range files {
-			if file.Constraint == "" {
-				continue
-			}
-			for _, d := range annotations.Find(file.File) {
-				report.Report(annotations.RuleInConstrained, d.Slash, d.End(), d.Name, file.Constraint)
-			}
-		}
+	for _, file := range source.Files {
+		refuse(file, file.Constraint, report)
+	}
+	for _, file := range source.Ignored {
+		refuse(file, cmp.Or(file.Constraint, "it is not built here"), report)
+	}
+}
+
+// refuse reports the directives of a file that is under a constraint.
+func refuse(file *load.File, constraint string, report *annotations.Reporter) {
+	if constraint == "" {
+		return
+	}
+	for _, d := range annotations.Find(file.File) {
+		report.Report(annotations.RuleInConstrained, d.Slash, d.End(), d.Name, constraint)
 	}
 }
 

@@ -26,7 +26,7 @@ func encodePayload[T any](payload T, limit int) (data []byte, err error) {
 			return nil, fmt.Errorf("%w: it does not validate: %w", ErrPayload, err)
 		}
 	}
-	data, err = json.Marshal(payload)
+	data, err = json.Marshal(&payload)
 	if err != nil {
 		return nil, fmt.Errorf("%w: it cannot be encoded: %w", ErrPayload, err)
 	}
@@ -58,5 +58,15 @@ func encodeResult[R any](result R) (data []byte, err error) {
 	if _, none := any(result).(None); none {
 		return []byte("null"), nil
 	}
-	return json.Marshal(result)
+	return json.Marshal(&result)
+}
+
+func decodeResult[R any](data []byte) (result R, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("its own code panicked: %v", reason)
+		}
+	}()
+	err = json.Unmarshal(data, &result)
+	return result, err
 }

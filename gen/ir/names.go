@@ -1,9 +1,6 @@
 package ir
 
-import (
-	"unicode"
-	"unicode/utf8"
-)
+import "unicode"
 
 // QueueNames are the identifiers that are generated for a queue. Each is made
 // here and nowhere else.
@@ -77,15 +74,4 @@ func lowerFirst(name string) string {
 		runes[i] = unicode.ToLower(runes[i])
 	}
 	return string(runes)
-}
-
-// Indefinite returns the word "a" or "an" for what follows it.
-func Indefinite(word string) string {
-	if r, _ := utf8.DecodeRuneInString(word); r != utf8.RuneError {
-		switch unicode.ToLower(r) {
-		case 'a', 'e', 'i', 'o', 'u':
-			return "an"
-		}
-	}
-	return "a"
 }

@@ -25,59 +25,59 @@ func NewQuickstartProducer(client *echomq.Client, opts ...echomq.ProducerOption)
 	return &QuickstartProducer{producer: echomq.NewProducer(client, quickstartQueueSpec(), opts...)}
 }
 
-// EnqueueWelcome adds a Welcome job to queue "quickstart".
+// EnqueueWelcome adds one Welcome job to queue "quickstart".
 //
 // Welcome greets a person and answers with a receipt.
 func (p *QuickstartProducer) EnqueueWelcome(ctx context.Context, payload Welcome, opts ...echomq.EnqueueOption) (echomq.Handle[Receipt], error) {
 	return echomq.Enqueue(ctx, p.producer, WelcomeJob(), payload, opts...)
 }
 
-// EnqueueWelcomeBatch adds several Welcome jobs at once. There is one
-// outcome an item, in their order.
+// EnqueueWelcomeBatch adds one Welcome job for each item. The outcomes are
+// in the order of the items.
 func (p *QuickstartProducer) EnqueueWelcomeBatch(ctx context.Context, items []echomq.Item[Welcome], opts ...echomq.BatchOption) ([]echomq.Outcome[Receipt], error) {
 	return echomq.EnqueueBatch(ctx, p.producer, WelcomeJob(), items, opts...)
 }
 
-// PrepareWelcome makes a Welcome job that is sent later: its id and bytes
-// are fixed now.
+// PrepareWelcome fixes the id and the bytes of one Welcome job, which the
+// client's Send adds later.
 func (p *QuickstartProducer) PrepareWelcome(payload Welcome, opts ...echomq.EnqueueOption) (echomq.Prepared, error) {
 	return echomq.Prepare(p.producer, WelcomeJob(), payload, opts...)
 }
 
-// EnqueueCharge adds a Charge job to queue "quickstart".
+// EnqueueCharge adds one Charge job to queue "quickstart".
 //
 // Charge fails twice before it succeeds.
 func (p *QuickstartProducer) EnqueueCharge(ctx context.Context, payload Charge, opts ...echomq.EnqueueOption) (echomq.Handle[echomq.None], error) {
 	return echomq.Enqueue(ctx, p.producer, ChargeJob(), payload, opts...)
 }
 
-// EnqueueChargeBatch adds several Charge jobs at once. There is one outcome
-// an item, in their order.
+// EnqueueChargeBatch adds one Charge job for each item. The outcomes are in
+// the order of the items.
 func (p *QuickstartProducer) EnqueueChargeBatch(ctx context.Context, items []echomq.Item[Charge], opts ...echomq.BatchOption) ([]echomq.Outcome[echomq.None], error) {
 	return echomq.EnqueueBatch(ctx, p.producer, ChargeJob(), items, opts...)
 }
 
-// PrepareCharge makes a Charge job that is sent later: its id and bytes are
-// fixed now.
+// PrepareCharge fixes the id and the bytes of one Charge job, which the
+// client's Send adds later.
 func (p *QuickstartProducer) PrepareCharge(payload Charge, opts ...echomq.EnqueueOption) (echomq.Prepared, error) {
 	return echomq.Prepare(p.producer, ChargeJob(), payload, opts...)
 }
 
-// EnqueueRemind adds a Remind job to queue "quickstart".
+// EnqueueRemind adds one Remind job to queue "quickstart".
 //
 // Remind waits for a second and a half before it may run.
 func (p *QuickstartProducer) EnqueueRemind(ctx context.Context, payload Remind, opts ...echomq.EnqueueOption) (echomq.Handle[echomq.None], error) {
 	return echomq.Enqueue(ctx, p.producer, RemindJob(), payload, opts...)
 }
 
-// EnqueueRemindBatch adds several Remind jobs at once. There is one outcome
-// an item, in their order.
+// EnqueueRemindBatch adds one Remind job for each item. The outcomes are in
+// the order of the items.
 func (p *QuickstartProducer) EnqueueRemindBatch(ctx context.Context, items []echomq.Item[Remind], opts ...echomq.BatchOption) ([]echomq.Outcome[echomq.None], error) {
 	return echomq.EnqueueBatch(ctx, p.producer, RemindJob(), items, opts...)
 }
 
-// PrepareRemind makes a Remind job that is sent later: its id and bytes are
-// fixed now.
+// PrepareRemind fixes the id and the bytes of one Remind job, which the
+// client's Send adds later.
 func (p *QuickstartProducer) PrepareRemind(payload Remind, opts ...echomq.EnqueueOption) (echomq.Prepared, error) {
 	return echomq.Prepare(p.producer, RemindJob(), payload, opts...)
 }
@@ -159,6 +159,7 @@ func RemindJob() echomq.JobType[Remind, echomq.None] {
 	})
 }
 
+// quickstartQueueSpec is what the directive of queue "quickstart" says.
 func quickstartQueueSpec() echomq.QueueSpec {
 	return echomq.QueueSpec{Name: "quickstart", Concurrency: 4}
 }

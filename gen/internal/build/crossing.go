@@ -152,26 +152,14 @@ func (c *crossing) mapKey(key types.Type, at place) {
 
 // structure walks over the fields of a struct.
 func (c *crossing) structure(structure *types.Struct, at place) {
-	names := map[string]*types.Var{}
 	for i := range structure.NumFields() {
 		field := structure.Field(i)
-		tag := c.tag(structure.Tag(i), c.tagPlace(field, at))
-		if tag.skip || field.Name() == "_" {
-			continue
+		tag := c.tag(field, structure.Tag(i), c.tagPlace(field, at))
+		if !tag.skip && field.Name() != "_" {
+			c.field(field, tag, at)
 		}
-		c.field(field, tag, at)
-		if field.Embedded() && tag.name == "" || !field.Exported() {
-			continue
-		}
-		name := tag.name
-		if name == "" {
-			name = field.Name()
-		}
-		if other := names[name]; other != nil {
-			c.refuse(annotations.RuleFieldName, c.fieldPlace(field, at), c.fieldPlace(other, at).path, c.fieldPlace(field, at).path, name)
-		}
-		names[name] = field
 	}
+	c.sameNames(structure, at)
 }
 
 func (c *crossing) field(field *types.Var, tag jsonTag, at place) {

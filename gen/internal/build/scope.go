@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/tools/go/packages"
+
 	"github.com/echomq/echomq-go/gen/internal/load"
 	"github.com/echomq/echomq-go/gen/ir"
 )
@@ -16,7 +18,7 @@ import (
 // build ignores too, because the generated file shares a scope with them in
 // some build.
 func declaredNames(source *load.Source, position func(token.Pos) ir.Position) []ir.Declared {
-	s := &scope{position: position}
+	s := &scope{meta: source.Meta, position: position}
 	for _, files := range [][]*load.File{source.Files, source.Tests, source.Ignored} {
 		for _, file := range files {
 			if file.Name.Name == source.Name {
@@ -29,6 +31,7 @@ func declaredNames(source *load.Source, position func(token.Pos) ir.Position) []
 }
 
 type scope struct {
+	meta     *packages.Package
 	position func(token.Pos) ir.Position
 	names    []ir.Declared
 }
@@ -41,11 +44,7 @@ func (s *scope) add(name string, pos token.Pos, imported bool) {
 
 func (s *scope) file(file *ast.File) {
 	for _, spec := range file.Imports {
-		if path, err := strconv.Unquote(spec.Path.Value); err == nil && spec.Name == nil {
-			s.add(load.AssumedName(path), spec.Pos(), true)
-		} else if spec.Name != nil {
-			s.add(spec.Name.Name, spec.Pos(), true)
-		}
+		s.add(s.importName(spec), spec.Pos(), true)
 	}
 	for _, decl := range file.Decls {
 		switch decl := decl.(type) {
@@ -57,6 +56,22 @@ func (s *scope) file(file *ast.File) {
 			s.decl(decl)
 		}
 	}
+}
+
+// importName returns the name that an import has in its file. A package that
+// was not found is taken to have the name that its path suggests.
+func (s *scope) importName(spec *ast.ImportSpec) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	path, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		return ""
+	}
+	if imported := s.meta.Imports[path]; imported != nil && imported.Name != "" {
+		return imported.Name
+	}
+	return load.AssumedName(path)
 }
 
 func (s *scope) decl(decl *ast.GenDecl) {

@@ -19,29 +19,49 @@ type jsonTag struct {
 // jsonOptions are the options that encoding/json knows.
 var jsonOptions = []string{"omitempty", "omitzero", "string"}
 
-func (c *crossing) tag(text string, at place) jsonTag {
-	value, ok := lookupTag(text)
-	if !ok {
-		if strings.Contains(text, "json") && !at.foreign {
-			c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" cannot be read; write `json:\"name\"`")
-		}
-		return jsonTag{}
-	}
+// readTag returns what a struct tag says to encoding/json.
+func readTag(text string) jsonTag {
+	value, _ := reflect.StructTag(text).Lookup("json")
 	if value == "-" {
 		return jsonTag{skip: true}
 	}
-	name, options, _ := strings.Cut(value, ",")
-	for option := range strings.SplitSeq(options, ",") {
-		c.tagOption(option, at)
-	}
+	name, _, _ := strings.Cut(value, ",")
 	return jsonTag{name: name}
 }
 
-func (c *crossing) tagOption(option string, at place) {
-	for _, known := range jsonOptions {
-		if option == "" || option == known || at.foreign {
-			return
+// tag returns what a struct tag says, and reports what of it would have no
+// effect.
+func (c *crossing) tag(field *types.Var, text string, at place) jsonTag {
+	if !at.foreign {
+		c.checkTag(field, text, at)
+	}
+	return readTag(text)
+}
+
+func (c *crossing) checkTag(field *types.Var, text string, at place) {
+	if _, ours := reflect.StructTag(text).Lookup("emq"); ours {
+		c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has the key emq, which has no meaning yet")
+	}
+	value, ok := reflect.StructTag(text).Lookup("json")
+	if !ok {
+		if strings.Contains(text, "json") {
+			c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" cannot be read; write `json:\"name\"`")
 		}
+		return
+	}
+	_, options, _ := strings.Cut(value, ",")
+	for option := range strings.SplitSeq(options, ",") {
+		c.checkOption(field, option, at)
+	}
+}
+
+func (c *crossing) checkOption(field *types.Var, option string, at place) {
+	if option == "" || option == "string" && quotable(field.Type()) || option == "omitempty" || option == "omitzero" {
+		return
+	}
+	if option == "string" {
+		c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has option string, which encoding/json ignores for "+c.string(field.Type()))
+		return
 	}
 	hint := ""
 	if near := annotations.Nearest(option, jsonOptions); near != "" {
@@ -50,7 +70,15 @@ func (c *crossing) tagOption(option string, at place) {
 	c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has option "+option+", which encoding/json ignores"+hint)
 }
 
-func lookupTag(text string) (string, bool) { return reflect.StructTag(text).Lookup("json") }
+// quotable reports whether encoding/json can write a value of type t inside a
+// string.
+func quotable(t types.Type) bool {
+	if pointer, ok := t.Underlying().(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	basic, ok := t.Underlying().(*types.Basic)
+	return ok && basic.Info()&(types.IsBoolean|types.IsNumeric|types.IsString) != 0
+}
 
 // tagPlace returns the place of a field's tag, for what is wrong with it.
 func (c *crossing) tagPlace(field *types.Var, at place) place {

@@ -26,7 +26,7 @@ func (f *file) enqueue(queue *ir.Queue, names ir.QueueNames, job *ir.Job) {
 	payload := jen.Id("payload").Id(job.Payload.Type)
 
 	f.add(paragraphs(
-		comment(fmt.Sprintf("%s adds %s %s job to queue %q.", jobNames.Enqueue, ir.Indefinite(job.GoName), job.GoName, queue.Name)),
+		comment(fmt.Sprintf("%s adds one %s job to queue %q.", jobNames.Enqueue, job.GoName, queue.Name)),
 		carried(job.Doc),
 	), method(jobNames.Enqueue).
 		Params(f.context(), payload.Clone(), f.options("EnqueueOption")).
@@ -36,7 +36,7 @@ func (f *file) enqueue(queue *ir.Queue, names ir.QueueNames, job *ir.Job) {
 		))))
 
 	f.add(paragraphs(
-		comment(fmt.Sprintf("%s adds several %s jobs at once. There is one outcome an item, in their order.", jobNames.EnqueueBatch, job.GoName)),
+		comment(fmt.Sprintf("%s adds one %s job for each item. The outcomes are in the order of the items.", jobNames.EnqueueBatch, job.GoName)),
 		deprecated,
 	), method(jobNames.EnqueueBatch).
 		Params(f.context(), jen.Id("items").Index().Add(f.echomq("Item")).Types(jen.Id(job.Payload.Type)), f.options("BatchOption")).
@@ -46,7 +46,7 @@ func (f *file) enqueue(queue *ir.Queue, names ir.QueueNames, job *ir.Job) {
 		))))
 
 	f.add(paragraphs(
-		comment(fmt.Sprintf("%s makes %s %s job that is sent later: its id and bytes are fixed now.", jobNames.Prepare, ir.Indefinite(job.GoName), job.GoName)),
+		comment(fmt.Sprintf("%s fixes the id and the bytes of one %s job, which the client's Send adds later.", jobNames.Prepare, job.GoName)),
 		deprecated,
 	), method(jobNames.Prepare).
 		Params(payload.Clone(), f.options("EnqueueOption")).

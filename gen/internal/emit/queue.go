@@ -85,8 +85,9 @@ func (f *file) queueSpec(queue *ir.Queue, names ir.QueueNames) {
 	spec.number("Concurrency", queue.Concurrency)
 	spec.duration("Lease", queue.Lease)
 	spec.word("Events", queue.Events, eventLevels)
-	f.add(nil, jen.Func().Id(names.Spec).Params().Add(f.echomq("QueueSpec")).
-		Block(jen.Return(spec.code(len(spec.fields) > 2))))
+	f.add(comment(fmt.Sprintf("%s is what the directive of queue %q says.", names.Spec, queue.Name)),
+		jen.Func().Id(names.Spec).Params().Add(f.echomq("QueueSpec")).
+			Block(jen.Return(spec.code(len(spec.fields) > 2))))
 }
 
 var eventLevels = map[string]string{"none": "EventsNone", "final": "EventsFinal", "all": "EventsAll"}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -30,7 +29,6 @@ func Metadata(ctx context.Context, config Config) ([]*packages.Package, error) {
 	query := &packages.Config{
 		Context: ctx,
 		Dir:     config.Dir,
-		Env:     append(os.Environ(), "GOPACKAGESPRINTGOLISTERRORS=false"),
 		Mode:    packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
 	}
 	if config.Tags != "" {
@@ -38,18 +36,31 @@ func Metadata(ctx context.Context, config Config) ([]*packages.Package, error) {
 	}
 	found, err := packages.Load(query, config.Patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrLoad, err)
+		return nil, fmt.Errorf("%w: %s", ErrLoad, reasonOf(err))
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: %s matched no packages", ErrLoad, strings.Join(config.Patterns, " "))
 	}
-	var missing []error
+	var unusable []error
 	for _, pkg := range found {
-		if pkg.Dir == "" || !exists(pkg) {
-			missing = append(missing, missingError(pkg))
+		switch {
+		case pkg.PkgPath == "command-line-arguments":
+			unusable = append(unusable, fmt.Errorf("%w: name packages, not files: a package is generated from all its files", ErrLoad))
+		case pkg.Dir == "" || !exists(pkg):
+			unusable = append(unusable, missingError(pkg))
 		}
 	}
-	return found, errors.Join(missing...)
+	return found, errors.Join(unusable...)
+}
+
+// reasonOf returns what the go command printed, without what go/packages puts
+// around it.
+func reasonOf(err error) string {
+	reason := err.Error()
+	if _, printed, ok := strings.Cut(reason, "stderr: "); ok {
+		reason = printed
+	}
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(reason), "go: "))
 }
 
 // exists reports whether pkg is a directory with Go files in it. Errors in the

@@ -57,8 +57,11 @@ type Generated int
 const (
 	// Absent means that there is no file.
 	Absent Generated = iota
-	// Ours is a file that emqgen wrote, or one so damaged that it is nobody's.
+	// Ours is a file that emqgen wrote, damaged or not.
 	Ours
+	// Damaged is a file of which nothing is left that shows whose it is: it
+	// may be overwritten, but is not deleted.
+	Damaged
 	// Foreign is a file with code that emqgen did not write.
 	Foreign
 )
@@ -138,21 +141,21 @@ func Syntax(files []*File) []*ast.File {
 }
 
 // classify says whose the content of a generated file is. One that Go cannot
-// read, or that declares nothing, is nobody's: an empty or torn file, or one
-// with the marks of a merge conflict.
+// read, or that declares nothing, may be overwritten: it is empty or torn, or
+// has the marks of a merge conflict.
 func classify(content []byte) Generated {
-	if bytes.HasPrefix(content, []byte(Header)) {
+	if bytes.Contains(content, []byte(Header)) {
 		return Ours
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), Output, content, parser.SkipObjectResolution)
 	if err != nil || len(file.Decls) == 0 {
-		return Ours
+		return Damaged
 	}
 	return Foreign
 }
 
 // constraintOf returns what keeps a file out of some builds: its //go:build
-// line, or the part of its name that names a system.
+// line, that it needs cgo, or the part of its name that names a system.
 func constraintOf(file *ast.File, path string) string {
 	for _, group := range file.Comments {
 		if group.Pos() > file.Package {
@@ -162,6 +165,11 @@ func constraintOf(file *ast.File, path string) string {
 			if constraint.IsGoBuild(c.Text) {
 				return c.Text
 			}
+		}
+	}
+	for _, spec := range file.Imports {
+		if spec.Path.Value == `"C"` {
+			return `import "C"`
 		}
 	}
 	// A build for no system at all shows whether the name asks for one.

@@ -10,7 +10,7 @@ import (
 // generate returns the content of every generated file by its name below the
 // module's root.
 func generate(from source) (map[string][]byte, error) {
-	files := map[string][]byte{}
+	files := map[string][]byte{"docs/directives.md": generateDirectives()}
 	manifest, err := generateManifest(from)
 	if err != nil {
 		return nil, err

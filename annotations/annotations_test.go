@@ -1,0 +1,172 @@
+package annotations_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/echomq/echomq-go/annotations"
+)
+
+// scan reads the directives of one file.
+func scan(t testing.TB, source string) (*annotations.Facts, []annotations.Diagnostic) {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "mail.go", source, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err)
+	report := annotations.NewReporter(files)
+	facts := annotations.Scan([]*ast.File{file}, report)
+	if len(report.Diagnostics()) == 0 {
+		facts.Check(report)
+	}
+	return facts, report.Diagnostics()
+}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	facts, diagnostics := scan(t, `// Package mail.
+//
+//emq:queue name=mail concurrency=32 lease=1m
+package mail
+
+//emq:keep failed=14d completed=1000,24h
+//emq:job timeout=none name="welcome mail" priority=3
+//emq:retry attempts=5 stalls=none
+type Welcome struct{}
+`)
+	require.Empty(t, diagnostics)
+	require.Len(t, facts.Queues, 1)
+	queue := facts.Queues[0]
+	require.Equal(t, "mail", queue.Text("name"))
+	require.Equal(t, 32, queue.Int("concurrency"))
+	require.Equal(t, time.Minute, queue.Duration("lease"))
+	require.Equal(t, "Mail", annotations.QueueGoName(queue))
+
+	require.Len(t, facts.Jobs, 1)
+	job := facts.Jobs[0]
+	require.Equal(t, "Welcome", job.GoName())
+	require.Equal(t, "welcome mail", job.WireName())
+	require.Same(t, queue, facts.QueueOf(job))
+	require.True(t, job.Directive("job").Off("timeout"))
+	require.True(t, job.Directive("retry").Off("stalls"))
+	require.False(t, job.Directive("retry").Has("cap"))
+	require.Nil(t, job.Directive("result"))
+	require.Empty(t, job.Directive("result").Text(""))
+	completed := job.Directive("keep").Argument("completed").Values
+	require.Equal(t, 1000, completed[0].Int)
+	require.Equal(t, 24*time.Hour, completed[1].Duration)
+	require.Equal(t, 14*24*time.Hour, job.Directive("keep").Duration("failed"))
+}
+
+// TestEnds holds that a diagnostic spans the offending text, for tools that
+// mark it or mend it.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	source := "//emq:queue name=mail\npackage mail\n\n//emq:job timout=30s delay=soon\ntype A struct{}\n"
+	_, diagnostics := scan(t, source)
+	var spans []string
+	for _, d := range diagnostics {
+		spans = append(spans, source[d.Pos.Offset:d.End.Offset])
+	}
+	require.Equal(t, []string{"timout", "soon"}, spans)
+}
+
+func TestParseDuration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"30s": 30 * time.Second, "1h30m": 90 * time.Minute, "14d": 336 * time.Hour, "1d12h": 36 * time.Hour,
+		"1.5s": 1500 * time.Millisecond, "0": 0, "0d": 0, "106751d": 106751 * 24 * time.Hour,
+	} {
+		got, err := annotations.ParseDuration(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "30", "-1s", "-1d", "1us", "106752d", "99999999999999999999d", "106751d24h", "1w", "d", "1d-1h", "1 s"} {
+		_, err := annotations.ParseDuration(text)
+		require.Error(t, err, text)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	candidates := []string{"attempts", "backoff", "base", "cap"}
+	for word, want := range map[string]string{
+		"attemps": "attempts", "attmepts": "attempts", "ATTEMPTS": "attempts", "bas": "base", "cpa": "cap", "retries": "", "x": "", "": "",
+	} {
+		require.Equal(t, want, annotations.Nearest(word, candidates), word)
+	}
+}
+
+// TestTable holds that the table is complete enough to print help from.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	for _, spec := range annotations.Directives() {
+		require.Regexp(t, `^[a-z]+$`, spec.Name)
+		require.True(t, strings.HasSuffix(spec.Doc, "."), spec.Name)
+		keys := map[string]bool{}
+		for _, item := range spec.Items {
+			title := spec.Name + " " + item.Key
+			require.False(t, keys[item.Key], title)
+			keys[item.Key] = true
+			require.True(t, strings.HasSuffix(item.Doc, "."), title)
+			require.True(t, item.Required != (item.Default != ""), "%s: an item is required or has a default", title)
+			if item.Kind == annotations.KindDuration && item.Default != "no delay" {
+				_, err := annotations.ParseDuration(item.Default)
+				require.NoError(t, err, title)
+			}
+			if item.Kind == annotations.KindWord {
+				require.Contains(t, item.Words, item.Default, title)
+			}
+		}
+	}
+}
+
+// FuzzScan holds that no directive makes the parser panic, and that whatever
+// was not understood is reported inside its line.
+func FuzzScan(f *testing.F) {
+	for _, seed := range []string{"job", "job timeout=30s", "retry attempts=1 cap=2s", "keep completed=1,2", "result X", "queue name=", "jbo", "job name=\"x\" // y"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, directive string) {
+		if strings.ContainsAny(directive, "\n\r") {
+			return
+		}
+		files := token.NewFileSet()
+		source := "//emq:queue name=mail\npackage mail\n\n//emq:" + directive + "\ntype A struct{}\n"
+		file, err := parser.ParseFile(files, "mail.go", source, parser.ParseComments)
+		if err != nil {
+			return // not UTF-8, or a zero byte
+		}
+		report := annotations.NewReporter(files)
+		facts := annotations.Scan([]*ast.File{file}, report)
+		facts.Check(report)
+		for _, d := range report.Diagnostics() {
+			require.NotContains(t, d.Message, "%!")
+			if d.Pos.Line == 4 {
+				require.LessOrEqual(t, d.Pos.Offset, d.End.Offset)
+				require.Equal(t, 4, d.End.Line, d.String())
+			}
+		}
+	})
+}
+
+// TestDependencies holds that the package stays pure: it links the standard
+// library and the names of the wire.
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	var others []string
+	for path := range strings.FieldsSeq(string(out)) {
+		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+			others = append(others, path)
+		}
+	}
+	require.Equal(t, []string{"github.com/echomq/echomq-go/runtime/wire", "github.com/echomq/echomq-go/annotations"}, others)
+}
