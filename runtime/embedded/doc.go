@@ -6,7 +6,7 @@
 //		return err
 //	}
 //	defer server.Close()
-//	client, err := echomq.NewClient(server.Redis())
+//	client := echomq.NewClient(server.Redis())
 //
 // If valkey-server or redis-server (7.0 or later) is on PATH, [Start] runs it as
 // a child process on a unix socket in a private directory: a real engine, ready

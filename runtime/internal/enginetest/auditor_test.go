@@ -135,7 +135,7 @@ func TestAuditorKeepsUpWithLoad(t *testing.T) {
 		assert.GreaterOrEqual(t, report.Calls, callers*calls)
 		assert.Equal(t, callers*calls*(keys+1), report.Commands)
 	}, func(t *testing.T, client *redis.Client) {
-		payload := strings.Repeat("0123456789", 100)
+		payload := strings.Repeat("0123456789", 10)
 		var group sync.WaitGroup
 		for caller := range callers {
 			group.Go(func() {

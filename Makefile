@@ -1,0 +1,39 @@
+# make test      install what is missing, then vet and test, with the race detector
+# make check     is everything that is generated up to date?
+# make lint      gofmt, go vet, staticcheck, and the syntax of the Lua scripts
+# make generate  write everything that is generated
+# make bench     run the benchmarks
+#
+# EMQ_ENGINES chooses the engines that the tests run on: all by default, or
+# "embedded" for what needs nothing installed, or a list such as "valkey,redis".
+
+GO ?= go
+
+# Further flags for go test, for example TESTFLAGS="-run TestWorker -v".
+TESTFLAGS ?=
+
+# Packages to test and to measure.
+PACKAGES ?= ./...
+
+.PHONY: test check lint generate bench install
+
+test: install
+	$(GO) vet $(PACKAGES)
+	$(GO) test -race -timeout 9m $(TESTFLAGS) $(PACKAGES)
+
+check:
+	$(GO) run ./gen/internal/selfgen -check
+	$(GO) run ./cmd/emqgen -check ./examples/...
+
+lint: install
+	.ci/lint
+
+generate:
+	$(GO) run ./gen/internal/selfgen
+	$(GO) generate ./...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(TESTFLAGS) $(PACKAGES)
+
+install:
+	.ci/install
