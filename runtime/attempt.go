@@ -32,7 +32,8 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 	envelope.AttemptsStarted = int(started.Starts)
 	envelope.ProcessedOn = wire.Timestamp(now)
 	envelope.ProcessedBy = r.worker
-	a := attempt{runner: r, id: id, token: token, envelope: envelope}
+	r.exchanger.started++
+	a := attempt{runner: r, order: r.exchanger.started, id: id, token: token, envelope: envelope}
 	a.settings = r.settingsOf(envelope)
 	route, known := r.routes[envelope.Name]
 	a.route = route
@@ -89,6 +90,7 @@ func (r *runner) settingsOf(envelope Envelope) settings {
 type attempt struct {
 	runner   *runner
 	route    Route
+	order    uint64
 	id       wire.JobID
 	token    string
 	envelope Envelope
@@ -174,7 +176,7 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 
 func (a attempt) result(outcome script.SettleOutcome) result {
 	return result{
-		id: a.id, token: a.token, outcome: outcome,
+		order: a.order, id: a.id, token: a.token, outcome: outcome,
 		attempts: a.envelope.AttemptsMade,
 		starts:   a.envelope.AttemptsStarted,
 		unknown:  a.envelope.UnknownCount,

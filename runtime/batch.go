@@ -58,11 +58,11 @@ func (e *BatchError) Unwrap() error { return e.Err }
 // whole or not at all; the first chunk that fails ends the batch, and its error
 // is returned beside the outcomes.
 func EnqueueBatch[T, R any](ctx context.Context, p *Producer, job JobType[T, R], items []Item[T], opts ...BatchOption) ([]Outcome[R], error) {
-	var batch batchConfig
+	batch := batchConfig{chunk: maxChunk}
 	for _, opt := range opts {
 		opt.applyBatch(&batch)
 	}
-	if batch.chunk < 0 || batch.chunk > maxChunk {
+	if batch.chunk < 1 || batch.chunk > maxChunk {
 		return nil, optionError("chunk size %d: it must be from 1 to %d", batch.chunk, maxChunk)
 	}
 	jobs := make([]Prepared, len(items))
@@ -73,7 +73,7 @@ func EnqueueBatch[T, R any](ctx context.Context, p *Producer, job JobType[T, R],
 		}
 		jobs[i] = prepared
 	}
-	sent, err := p.client.sendChunks(ctx, jobs, orDefault(batch.chunk, maxChunk))
+	sent, err := p.client.sendChunks(ctx, jobs, batch.chunk)
 	outcomes := make([]Outcome[R], len(sent))
 	for i, result := range sent {
 		outcomes[i] = Outcome[R]{Handle: handleOf[R](p.client, jobs[i], result), Err: result.Err}

@@ -18,6 +18,10 @@ import (
 // The protocol keeps the stub of an ended job for twice as long.
 const replayWindow = 30 * time.Second
 
+// briefWindow is the same where the caller's context has no deadline and nobody
+// answers: such a call is to fail soon rather than to wait for the store.
+const briefWindow = 3 * time.Second
+
 // fate says what an error tells about the call that it answers.
 type fate int
 
@@ -185,7 +189,11 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 				return nil, unreachable(op, a.err)
 			}
 		}
-		if time.Since(first) > replayWindow || sleep(ctx, retryPause(try)) != nil {
+		window := replayWindow
+		if !patient && !isReply(a.err) {
+			window = briefWindow
+		}
+		if time.Since(first) > window || sleep(ctx, retryPause(try)) != nil {
 			if lost != nil {
 				return nil, &StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: lost}
 			}

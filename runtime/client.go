@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -15,9 +16,11 @@ import (
 // workers take them from. It is safe for concurrent use; a program needs one
 // per store.
 type Client struct {
-	store  redis.UniversalClient
-	log    *slog.Logger
-	rename func(string) string
+	store      redis.UniversalClient
+	log        *slog.Logger
+	rename     func(string) string
+	legacy     []string
+	awaitLimit time.Duration
 
 	// closing ends what the client started.
 	closing context.Context
@@ -31,9 +34,15 @@ type Client struct {
 }
 
 type clientConfig struct {
-	log    *slog.Logger
-	rename func(string) string
+	log        *slog.Logger
+	rename     func(string) string
+	legacy     []string
+	awaitLimit time.Duration
 }
+
+// legacyPrefix is the prefix under which the v1 line keeps its queues by
+// default.
+const legacyPrefix = "bull"
 
 // NewClient returns a client of the given store. It makes no contact yet: each
 // queue is checked when it is first used.
@@ -41,19 +50,21 @@ type clientConfig struct {
 // The store stays the caller's: Close does not close it. Workers and awaited
 // handles open connections of their own beside it, with its options.
 func NewClient(store redis.UniversalClient, opts ...ClientOption) *Client {
-	config := clientConfig{log: slog.Default()}
+	config := clientConfig{log: slog.Default(), legacy: []string{legacyPrefix}, awaitLimit: AwaitLimit}
 	for _, opt := range opts {
 		opt.applyClient(&config)
 	}
 	closing, cancel := context.WithCancel(context.Background())
 	return &Client{
-		store:    store,
-		log:      config.log,
-		rename:   config.rename,
-		closing:  closing,
-		close:    cancel,
-		contacts: make(map[string]*contact),
-		watchers: make(map[string]*watcher),
+		store:      store,
+		log:        config.log,
+		rename:     config.rename,
+		legacy:     config.legacy,
+		awaitLimit: config.awaitLimit,
+		closing:    closing,
+		close:      cancel,
+		contacts:   make(map[string]*contact),
+		watchers:   make(map[string]*watcher),
 	}
 }
 
@@ -85,6 +96,11 @@ func (c *Client) queue(name string) (wire.Queue, error) {
 	return queue, nil
 }
 
+// blockedReadTimeout is for how long a connection that waits for the marker may
+// be silent: longer than the wait, whatever the program's own read timeout is,
+// and short enough to notice a connection that died without a word.
+const blockedReadTimeout = maxBlock + 2*time.Second
+
 // private returns a client for the same store with connections of its own, for
 // reads that block: closing it is the one thing that interrupts them. Where a
 // store cannot be cloned it is shared, and owned is false.
@@ -97,6 +113,7 @@ func private(store redis.UniversalClient, connections int) (clone redis.Universa
 		options.MinIdleConns = 0
 		options.MaxIdleConns = 0
 		options.MaxRetries = -1
+		options.ReadTimeout = blockedReadTimeout
 		return redis.NewClient(&options), true
 	case *redis.ClusterClient:
 		options := *store.Options()
@@ -105,6 +122,7 @@ func private(store redis.UniversalClient, connections int) (clone redis.Universa
 		options.MinIdleConns = 0
 		options.MaxIdleConns = 0
 		options.MaxRetries = -1
+		options.ReadTimeout = blockedReadTimeout
 		return redis.NewClusterClient(&options), true
 	default:
 		return store, false

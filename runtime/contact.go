@@ -2,6 +2,7 @@ package echomq
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -9,9 +10,6 @@ import (
 
 	"github.com/echomq/echomq-go/runtime/wire"
 )
-
-// legacyPrefix is the prefix under which the v1 line keeps its queues.
-const legacyPrefix = "bull"
 
 // contact is a client's first look at a queue, made once: does the store speak
 // this protocol, does the queue, and is there none of the v1 line by that name?
@@ -50,12 +48,15 @@ func (c *Client) meet(ctx context.Context, queue wire.Queue) error {
 // enters the queue and the protocol's version into the store's own keys.
 func (c *Client) look(ctx context.Context, queue wire.Queue) error {
 	op := fmt.Sprintf("first contact with queue %q", queue)
-	var legacy *redis.IntCmd
-	var own, store *redis.StringCmd
+	legacy := make([]*redis.IntCmd, len(c.legacy))
+	var meta *redis.SliceCmd
+	var store *redis.StringCmd
 	err := c.persist(ctx, op, func() error {
 		_, err := c.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			legacy = pipe.Exists(ctx, queue.LegacyMetaKey(legacyPrefix))
-			own = pipe.HGet(ctx, queue.Key("meta"), wire.FieldVersion)
+			for i, prefix := range c.legacy {
+				legacy[i] = pipe.Exists(ctx, queue.LegacyMetaKey(prefix))
+			}
+			meta = pipe.HMGet(ctx, queue.Key("meta"), wire.FieldVersion, wire.FieldFeatures)
 			store = pipe.Get(ctx, wire.StoreVersionKey)
 			return nil
 		})
@@ -67,15 +68,20 @@ func (c *Client) look(ctx context.Context, queue wire.Queue) error {
 	if err != nil {
 		return err
 	}
-	if legacy.Val() > 0 {
-		return &StoreError{Kind: ErrLegacyQueue, Op: op, Advice: "choose another queue name, or drain and delete the v1 queue first",
-			Err: fmt.Errorf("found key %q", queue.LegacyMetaKey(legacyPrefix))}
-	}
-	for key, found := range map[string]string{queue.Key("meta"): own.Val(), wire.StoreVersionKey: store.Val()} {
-		if found != "" && found != wire.Version {
-			return &StoreError{Kind: ErrVersion, Op: op, Advice: adviceFor(ErrVersion),
-				Err: fmt.Errorf("key %q: expected %s, found %q", key, wire.Version, found)}
+	for i, prefix := range c.legacy {
+		if err := fenceLegacy(queue, prefix, legacy[i].Val() > 0); err != nil {
+			return err
 		}
+	}
+	version, _ := meta.Val()[0].(string)
+	features, _ := meta.Val()[1].(string)
+	err = errors.Join(
+		fenceVersion(queue, wire.StoreVersionKey, store.Val()),
+		fenceVersion(queue, queue.Key("meta"), version),
+		fenceFeatures(queue, queue.Key("meta"), features),
+	)
+	if err != nil {
+		return err
 	}
 	return c.register(ctx, op, queue)
 }

@@ -31,9 +31,6 @@ var (
 	ErrPermission = errors.New("store refused the permission")
 	// ErrVersion is a queue or store that speaks another version of EchoMQ.
 	ErrVersion = errors.New("protocol version differs")
-	// ErrLegacyQueue is a queue of the v1 line (BullMQ's wire) that has the same
-	// name in the same store.
-	ErrLegacyQueue = errors.New("a v1 queue has the same name")
 	// ErrOutcomeUnknown is a call whose answer was lost and could not be had
 	// again in time: it may or may not have been carried out. Sending the same
 	// job id again is safe.

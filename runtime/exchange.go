@@ -10,6 +10,7 @@ import (
 // exchangerState is what the exchanger alone knows.
 type exchangerState struct {
 	picks    uint64
+	started  uint64              // how many jobs
 	hungry   bool                // the last pick may have left something
 	waiting  bool                // the waker was asked to wait
 	final    bool                // the last pick of a stopping runner was sent
@@ -49,6 +50,9 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	defer r.mu.Unlock()
 	if len(x.settle) == 0 {
 		x.settle, r.results = cutResults(r.results)
+	}
+	if len(x.settle) == 0 && r.running == 0 && x.pick == nil && len(x.reserved) == 0 {
+		x.settle, r.returned = cutReturned(r.returned)
 	}
 	settle = x.settle
 	free := r.config.concurrency - r.running
@@ -147,7 +151,7 @@ func (r *runner) trade(settle []result, pick *script.Pick) {
 	}
 	r.ready.Store(false)
 	x.failures++
-	_ = sleep(r.store, retryPause(x.failures))
+	_ = sleep(r.store, r.retryPause(x.failures))
 	// After a reconnect the leases go first: they may be about to end.
 	r.renewNow()
 }

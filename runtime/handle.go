@@ -92,8 +92,9 @@ func (h Handle[R]) Await(ctx context.Context) (R, error) {
 	}
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, AwaitLimit,
-			fmt.Errorf("%w after %v; give the context a deadline to wait longer", ErrAwaitLimit, AwaitLimit))
+		limit := h.client.awaitLimit
+		ctx, cancel = context.WithTimeoutCause(ctx, limit,
+			fmt.Errorf("%w after %v; give the context a deadline to wait longer", ErrAwaitLimit, limit))
 		defer cancel()
 	}
 	signal, leave, err := h.client.watch(ctx, h.queue, h.ID)
@@ -166,7 +167,8 @@ func (h Handle[R]) result(found script.InspectResult) (R, error) {
 	if !found.Kept {
 		return result, h.wrap("await", ErrNotKept)
 	}
-	if err := json.Unmarshal([]byte(found.Value), &result); err != nil {
+	result, err := decodeResult[R]([]byte(found.Value))
+	if err != nil {
 		var none R
 		return none, h.wrap("await", errors.Join(ErrResult, err))
 	}

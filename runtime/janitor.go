@@ -26,7 +26,7 @@ func (r *runner) cleanLoop() {
 	completed := &sweep{runner: r, set: script.TrimSetCompleted}
 	failed := &sweep{runner: r, set: script.TrimSetFailed}
 	for {
-		if sleep(r.store, cleanEvery/2+rand.N(cleanEvery)) != nil {
+		if sleep(r.store, r.clean/2+rand.N(r.clean)) != nil {
 			return
 		}
 		for _, s := range []*sweep{completed, failed} {

@@ -13,6 +13,14 @@ const renewals = 3
 
 func (r *runner) renewEvery() time.Duration { return r.config.lease / renewals }
 
+// retryPause is how long to wait before trying again, the try-th time, while
+// jobs may be held. When the store is back, their leases must be renewed, and the
+// answer to a lost pick be had, well before the moment at which another worker
+// may take them: one renewal interval later.
+func (r *runner) retryPause(try int) time.Duration {
+	return min(retryPause(try), r.renewEvery()/4)
+}
+
 // renewNow makes the lease keeper renew without waiting for its time.
 func (r *runner) renewNow() {
 	select {
@@ -41,7 +49,7 @@ func (r *runner) leaseLoop() {
 			continue
 		}
 		failures++
-		timer.Reset(min(retryPause(failures), every))
+		timer.Reset(r.retryPause(failures))
 	}
 }
 

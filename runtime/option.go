@@ -28,12 +28,10 @@ type (
 
 type (
 	clientOption func(*clientConfig)
-	queueOption  func(*queueConfig)
 	workerOption func(*workerConfig)
 )
 
 func (o clientOption) applyClient(c *clientConfig) { o(c) }
-func (o queueOption) applyQueue(c *queueConfig)    { o(c) }
 func (o workerOption) applyWorker(c *workerConfig) { o(c) }
 
 // WithLogger sets the logger of a client and of the workers made with it;
@@ -47,6 +45,13 @@ func WithLogger(log *slog.Logger) ClientOption {
 // "mail" uses the queue that rename("mail") names.
 func NameQueues(rename func(string) string) ClientOption {
 	return clientOption(func(c *clientConfig) { c.rename = rename })
+}
+
+// LegacyPrefixes says under which prefixes queues of the v1 line may stand in the
+// same store; default "bull". A client refuses a queue of which there is one
+// with [ErrLegacyQueue].
+func LegacyPrefixes(prefixes ...string) ClientOption {
+	return clientOption(func(c *clientConfig) { c.legacy = prefixes })
 }
 
 // QueueNameOption is the option [QueueName].

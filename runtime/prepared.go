@@ -48,7 +48,7 @@ func (p Prepared) item() script.AddItem {
 		Priority: int64(p.priority),
 	}
 	if !p.due.IsZero() {
-		item.Due = p.due.UnixMilli()
+		item.Due = p.due.Add(time.Millisecond - 1).UnixMilli() // rounded up: never early
 	}
 	return item
 }
@@ -97,8 +97,8 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 	if err != nil {
 		return fmt.Errorf("echomq: prepared job: %w", err)
 	}
-	if at.Name == "" || at.Version < 1 || at.Priority < 0 || at.Priority > MaxPriority || at.Delay < 0 {
-		return fmt.Errorf("echomq: prepared job %q: name, version, priority or delay is out of range", at.ID)
+	if at.Name == "" || at.Version < 1 || at.Priority < 0 || at.Priority > MaxPriority || at.Delay < 0 || at.Events.check() != nil {
+		return fmt.Errorf("echomq: prepared job %q: name, version, priority, delay or event level is out of range", at.ID)
 	}
 	*p = Prepared{
 		queue: queue, id: id, name: at.Name, version: at.Version, data: at.Data,
@@ -109,6 +109,9 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 	}
 	return nil
 }
+
+// maxYear is the last year in which a job can be due: what RFC 3339 can write.
+const maxYear = 9999
 
 // enqueueConfig is what the options of one job come to.
 type enqueueConfig struct {
@@ -126,6 +129,9 @@ func (c enqueueConfig) settle(p *Prepared) error {
 	}
 	if c.in && !c.at.IsZero() {
 		return optionError("In and At exclude each other")
+	}
+	if c.at.Year() > maxYear {
+		return optionError("time %v: its year must be at most %d", c.at, maxYear)
 	}
 	p.opts = encodeOpts(c.spec)
 	p.priority = c.spec.Priority

@@ -27,6 +27,13 @@ type producerConfig struct {
 	events       EventLevel
 }
 
+func (c producerConfig) check() error {
+	if c.payloadLimit < 1 {
+		return optionError("payload limit %d: it must be at least 1 byte", c.payloadLimit)
+	}
+	return c.events.check()
+}
+
 // NewProducer returns a producer for the queue that spec names. Its errors, an
 // invalid queue name among them, come from the calls that add jobs.
 func NewProducer(client *Client, spec QueueSpec, opts ...ProducerOption) *Producer {
@@ -67,6 +74,9 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 	op := fmt.Sprintf("job %s", job.spec.Name)
 	if job.spec.Queue != p.spec.Name {
 		return Prepared{}, optionError("%s belongs to queue %q and this producer to %q", op, job.spec.Queue, p.spec.Name)
+	}
+	if err := p.config.check(); err != nil {
+		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
 	}
 	queue, err := p.client.queue(p.config.name)
 	if err != nil {
@@ -130,6 +140,9 @@ func (c *Client) sendChunks(ctx context.Context, jobs []Prepared, limit int) ([]
 		end := chunkEnd(jobs, start, limit)
 		err := c.sendChunk(ctx, jobs[start:end], results[start:end])
 		if err != nil {
+			for i := range results[start:end] {
+				results[start+i].Err = err
+			}
 			return results, err
 		}
 		for _, result := range results[start:end] {
@@ -171,11 +184,7 @@ func (c *Client) sendChunk(ctx context.Context, jobs []Prepared, results []Sent)
 	}
 	reply, err := c.call(ctx, fmt.Sprintf("add to queue %q", queue), call.Call(queue))
 	if err != nil {
-		err = withIDs(err, jobs)
-		for i := range results {
-			results[i].Err = err
-		}
-		return err
+		return withIDs(err, jobs)
 	}
 	added, err := script.DecodeAdd(reply)
 	if err != nil {

@@ -1,6 +1,8 @@
 package echomq
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
@@ -9,6 +11,7 @@ import (
 
 // result is what came of one attempt, ready to be settled.
 type result struct {
+	order    uint64 // of the jobs that this worker started
 	id       wire.JobID
 	token    string
 	outcome  script.SettleOutcome
@@ -37,6 +40,15 @@ func cutResults(results []result) (batch, rest []result) {
 	return results, nil
 }
 
+// cutReturned takes jobs that are given back off a list, as many as one call
+// may settle. Each call puts its jobs before those of earlier calls, so the ones
+// that were started last go first.
+func cutReturned(returned []result) (batch, rest []result) {
+	slices.SortFunc(returned, func(a, b result) int { return cmp.Compare(a.order, b.order) })
+	cut := max(len(returned)-maxBatch, 0)
+	return returned[cut:], returned[:cut:cut]
+}
+
 func settleCall(level EventLevel, results []result) script.Settle {
 	items := make([]script.SettleItem, len(results))
 	for i, res := range results {
@@ -57,5 +69,9 @@ func settleCall(level EventLevel, results []result) script.Settle {
 
 // ceilMilliseconds rounds up, so that no wait is shorter than was asked for.
 func ceilMilliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+	whole := d.Milliseconds()
+	if d > time.Duration(whole)*time.Millisecond {
+		whole++
+	}
+	return whole
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
@@ -33,8 +34,10 @@ type runner struct {
 	config queueConfig
 	routes map[string]Route
 	log    *slog.Logger
-	worker string // the name, for the jobs' records
-	id     string // unique, for tokens
+	worker string        // the name, for the jobs' records
+	id     string        // unique, for tokens
+	grace  time.Duration // how long handlers whose context has ended are waited for
+	clean  time.Duration // how often, about, ended jobs are looked at
 
 	ready    atomic.Bool
 	jobs     context.Context // of all handlers
@@ -60,6 +63,7 @@ type runner struct {
 	idle     chan struct{} // closed when stopping and nothing runs; made by stop
 	held     map[string]*holding
 	results  []result
+	returned []result // to be given back, when all have returned
 
 	exchanger exchangerState
 }
@@ -95,6 +99,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		client: w.client, queue: queue, config: config, routes: routes,
 		log:    w.client.log.With("queue", queue.Name(), "worker", w.config.name),
 		worker: w.config.name, id: id,
+		grace: w.config.cancelGrace, clean: w.config.cleanEvery,
 		nudge:     make(chan struct{}, 1),
 		requests:  make(chan struct{}, 1),
 		wakeups:   make(chan string, 1),
@@ -205,7 +210,7 @@ func (r *runner) waitForCancelled(idle <-chan struct{}) int {
 	r.mu.Lock()
 	killed := r.killed
 	r.mu.Unlock()
-	grace := time.NewTimer(cancelGrace)
+	grace := time.NewTimer(r.grace)
 	defer grace.Stop()
 	if !killed {
 		select {
@@ -224,8 +229,9 @@ func (r *runner) kill() {
 	r.killed = true
 	r.stopping = true
 	r.mu.Unlock()
-	r.cancel(ErrShutdown)
+	// The store first: a handler that returns at once must not be settled.
 	r.cut()
+	r.cancel(ErrShutdown)
 	r.wake()
 }
 
@@ -244,7 +250,11 @@ func (r *runner) finish(res result) {
 	if h := r.held[res.id.String()]; h != nil && h.token == res.token {
 		h.ended = true
 	}
-	r.results = append(r.results, res)
+	if res.outcome == script.SettleOutcomeRelease {
+		r.returned = append(r.returned, res)
+	} else {
+		r.results = append(r.results, res)
+	}
 	r.free()
 }
 

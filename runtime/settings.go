@@ -47,8 +47,12 @@ func (s JobSpec) check() error {
 		return optionError("attempts %d: it must be at least 1", s.Retry.Attempts)
 	case s.Retry.Stalls < 0 && s.Retry.Stalls != NoStalls:
 		return optionError("stalls %d: it must be at least 1, or NoStalls", s.Retry.Stalls)
-	case s.Retry.Base < 0 || s.Retry.Cap < 0:
-		return optionError("backoff base %v and cap %v must not be negative", s.Retry.Base, s.Retry.Cap)
+	case s.Retry.Backoff < BackoffDefault || s.Retry.Backoff > Exponential:
+		return optionError("backoff %d is neither Fixed nor Exponential", s.Retry.Backoff)
+	case s.Retry.Jitter < JitterDefault || s.Retry.Jitter > NoJitter:
+		return optionError("jitter %d is neither FullJitter nor NoJitter", s.Retry.Jitter)
+	case belowMillisecond(s.Retry.Base) || belowMillisecond(s.Retry.Cap):
+		return optionError("backoff base %v and cap %v must each be at least 1ms", s.Retry.Base, s.Retry.Cap)
 	}
 	if err := s.Keep.Completed.check("completed"); err != nil {
 		return err
@@ -56,12 +60,16 @@ func (s JobSpec) check() error {
 	return s.Keep.Failed.check("failed")
 }
 
+// belowMillisecond reports whether d is given and too short for the wire, where
+// it would read as not given.
+func belowMillisecond(d time.Duration) bool { return d != 0 && d < time.Millisecond }
+
 func (k Keep) check(which string) error {
 	switch {
 	case k.None && (k.Age != 0 || k.Count != 0):
 		return optionError("keep %s: None goes with neither Age nor Count", which)
-	case k.Age < 0 && k.Age != Forever:
-		return optionError("keep %s: age %v must be positive, or Forever", which, k.Age)
+	case belowMillisecond(k.Age) && k.Age != Forever:
+		return optionError("keep %s: age %v must be at least 1ms, or Forever", which, k.Age)
 	case k.Count < 0 && k.Count != NoLimit:
 		return optionError("keep %s: count %d must be positive, or NoLimit", which, k.Count)
 	}
@@ -196,9 +204,14 @@ func orDefault[V comparable](value, standard V) V {
 	return value
 }
 
+// milliseconds returns n milliseconds, or the longest time of its sign if it is
+// longer than a Duration can be.
 func milliseconds(n int64) time.Duration {
-	if n > math.MaxInt64/int64(time.Millisecond) {
+	switch {
+	case n > math.MaxInt64/int64(time.Millisecond):
 		return math.MaxInt64
+	case n < math.MinInt64/int64(time.Millisecond):
+		return math.MinInt64
 	}
 	return time.Duration(n) * time.Millisecond
 }

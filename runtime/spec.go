@@ -44,6 +44,13 @@ const (
 	EventsAll
 )
 
+func (l EventLevel) check() error {
+	if l < EventsDefault || l > EventsAll {
+		return optionError("event level %d: it must be EventsNone, EventsFinal or EventsAll", l)
+	}
+	return nil
+}
+
 // Backoff says how the wait before a retry grows.
 type Backoff int
 

@@ -21,7 +21,7 @@ type times struct {
 
 // local returns the moment of ours that a moment of the server's stands for.
 func (t times) local(server int64) time.Time {
-	return t.at.Add(time.Duration(server-t.now) * time.Millisecond)
+	return t.at.Add(milliseconds(server - t.now))
 }
 
 // tell hands the times of an answer to the timekeeper. Only the latest matter.
@@ -47,18 +47,18 @@ func (r *runner) tell(t times) {
 type timekeeper struct {
 	*runner
 	next     time.Time // when to look; zero for not at all
-	sighted  map[string]sighting
+	seen     sightings
+	settled  time.Time // when all workers are back after the store was away
 	failures int
 }
 
-// sighting is an expired lease, and since when we have seen it so.
-type sighting struct {
-	deadline int64
-	since    time.Time
-}
+// reconnectTime is how long it may take until a worker notices that the store is
+// back: the client library, once it has failed to connect often enough, tries
+// only every second.
+const reconnectTime = 1500 * time.Millisecond
 
 func (r *runner) timeLoop() {
-	k := &timekeeper{runner: r, sighted: make(map[string]sighting)}
+	k := &timekeeper{runner: r, seen: sightings{wait: r.renewEvery()}}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -86,7 +86,8 @@ func (k *timekeeper) arm(t times) {
 	if t.due > 0 {
 		k.at(t.local(t.due))
 	}
-	if t.expiry > 0 {
+	// A lease that has been seen to have ended has its look set already.
+	if t.expiry > 0 && !k.seen.covers(t.expiry) {
 		k.at(t.local(t.expiry))
 	}
 }
@@ -110,18 +111,24 @@ func (k *timekeeper) look() {
 		k.retry("looking for due jobs failed; trying again", err)
 		return
 	}
+	if k.failures > 0 {
+		// The others may connect later than we did, and are given their
+		// renewal interval from then on.
+		k.settled = time.Now().Add(max(reconnectTime-k.renewEvery(), 0))
+	}
 	k.failures = 0
 	t := times{now: reply.Now, due: reply.NextDue, expiry: reply.NextExpiry, at: time.Now()}
 	if k.stalled(sent) {
 		// The store, or the way to it, stood still: the live have had no chance
 		// to renew, so what looks expired is looked at afresh.
-		clear(k.sighted)
+		k.seen.forget()
 	}
-	k.arm(t)
 	if len(reply.Due) > 0 && k.promote(reply.Due) && len(reply.Due) == dueLimit {
 		k.at(time.Now())
 	}
-	k.recover(k.sight(reply))
+	ripe := k.sight(reply)
+	k.arm(t)
+	k.recover(ripe)
 }
 
 // stalled reports whether a call that was sent then has taken so long that the
@@ -132,7 +139,7 @@ func (k *timekeeper) retry(message string, err error) {
 	if k.store.Err() == nil {
 		k.log.Warn(message, "error", err)
 	}
-	clear(k.sighted)
+	k.seen.forget()
 	k.failures++
 	k.at(time.Now().Add(retryPause(k.failures)))
 }
@@ -167,22 +174,26 @@ func (k *timekeeper) promote(ids []string) bool {
 	return true
 }
 
-// sight notes which leases are expired and returns those that have been seen
-// so for a renewal interval, by our own clock: time enough for a live worker to
-// renew. The next look is set for when the others will have been.
+// sight returns the leases that have been seen expired for a renewal interval,
+// by our own clock: time enough for a live worker to renew. The next look is set
+// for when the others will have been.
 func (k *timekeeper) sight(reply script.DueReply) []script.RecoverItem {
 	now := time.Now()
-	seen := make(map[string]sighting, len(reply.Expired))
+	if len(reply.Expired) > 0 {
+		since := now
+		if since.Before(k.settled) {
+			since = k.settled
+		}
+		k.seen.add(sighting{server: reply.Now, local: since})
+	} else {
+		k.seen.forget()
+	}
+	ended := k.seen.ripe(now)
 	var ripe []script.RecoverItem
 	for _, expired := range reply.Expired {
-		s, known := k.sighted[expired.ID]
-		if !known || s.deadline != expired.Deadline {
-			s = sighting{deadline: expired.Deadline, since: now}
-		}
-		seen[expired.ID] = s
-		if now.Sub(s.since) < k.renewEvery() {
-			k.at(s.since.Add(k.renewEvery()))
-			continue
+		if expired.Deadline > ended {
+			k.at(k.seen.ripens(expired.Deadline, now))
+			break // the later ones ripen later
 		}
 		job, err := wire.ParseJobID(expired.ID)
 		if err != nil {
@@ -191,7 +202,6 @@ func (k *timekeeper) sight(reply script.DueReply) []script.RecoverItem {
 		}
 		ripe = append(ripe, script.RecoverItem{ID: job, Deadline: expired.Deadline})
 	}
-	k.sighted = seen
 	return ripe
 }
 
@@ -216,7 +226,7 @@ func (k *timekeeper) recover(items []script.RecoverItem) {
 		items[i].Stalls = int64(set.stalls)
 	}
 	if k.stalled(sent) {
-		clear(k.sighted)
+		k.seen.forget()
 		k.at(time.Now())
 		return
 	}
@@ -236,9 +246,11 @@ func (k *timekeeper) recover(items []script.RecoverItem) {
 		return
 	}
 	for i, verdict := range reply.Results {
-		delete(k.sighted, items[i].ID.String())
 		if verdict.Verdict == script.RecoverVerdictStalled || verdict.Verdict == script.RecoverVerdictReturned {
 			k.log.Warn("took back a job whose worker was lost", "job", items[i].ID.String(), "verdict", verdict.Verdict)
 		}
+	}
+	if len(items) == dueLimit {
+		k.at(time.Now())
 	}
 }

@@ -34,10 +34,14 @@ func addTrace(earlier string, err error) []byte {
 	entries = append(entries, shorten(entry, maxTraceEntry))
 	for {
 		encoded, encodeErr := json.Marshal(entries)
-		if encodeErr == nil && (len(encoded) <= maxTrace || len(entries) == 1) {
+		switch {
+		case encodeErr == nil && len(encoded) <= maxTrace:
 			return encoded
+		case len(entries) > 1:
+			entries = entries[1:]
+		default: // its characters take several bytes each, as JSON
+			entries[0] = shorten(entries[0], len(entries[0])/2)
 		}
-		entries = entries[1:]
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 type workerConfig struct {
 	name        string
 	stopTimeout time.Duration
+	cancelGrace time.Duration
+	cleanEvery  time.Duration
 	queues      []QueueWorkerOption
 }
 
@@ -56,7 +58,10 @@ type Worker struct {
 // own. The error is [ErrOption] or [ErrName]; no contact is made before
 // [Worker.Run].
 func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, error) {
-	config := workerConfig{name: defaultWorkerName(), stopTimeout: DefaultStopTimeout}
+	config := workerConfig{
+		name: defaultWorkerName(), stopTimeout: DefaultStopTimeout,
+		cancelGrace: cancelGrace, cleanEvery: cleanEvery,
+	}
 	for _, opt := range opts {
 		opt.applyWorker(&config)
 	}
@@ -109,7 +114,7 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 	case config.payloadLimit < 1:
 		return config, optionError("queue %q: payload limit %d: it must be at least 1 byte", config.name, config.payloadLimit)
 	}
-	return config, nil
+	return config, config.events.check()
 }
 
 // Run takes and runs jobs until ctx ends or Stop is called, and then until the
@@ -139,14 +144,16 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 	}()
 	for _, r := range w.runners {
+		if running.Err() != nil {
+			break
+		}
 		if err := r.start(running); err != nil {
+			if running.Err() != nil {
+				break // it was stopped meanwhile
+			}
 			w.requestStop()
 			w.hurry()
-			w.end()
-			if running.Err() != nil {
-				return nil
-			}
-			return err
+			return errors.Join(err, w.end())
 		}
 	}
 	<-running.Done()

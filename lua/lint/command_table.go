@@ -114,7 +114,9 @@ BITFIELD             -2 1  1 1 grows string
 BITFIELD_RO          -2 1  1 1 reads string
 BITOP                -4 2 -1 1 grows string
 BITPOS               -3 1  1 1 reads string
+DBSIZE                1 0  0 0 reads any
 DUMP                  2 1  1 1 reads any
+ECHO                  2 0  0 0 reads any
 EXPIRETIME            2 1  1 1 reads any
 GEOADD               -5 1  1 1 grows zset
 GEODIST              -4 1  1 1 reads zset
@@ -130,6 +132,7 @@ HINCRBYFLOAT          4 1  1 1 grows hash   fields=2
 HMSET                -4 1  1 1 grows hash   fields=2/2
 HRANDFIELD           -2 1  1 1 reads hash
 INCRBYFLOAT           3 1  1 1 grows string
+INFO                 -1 0  0 0 reads any
 KEYS                  2 0  0 0 reads any
 LCS                  -3 1  2 1 reads string
 LMPOP                -4 0  0 0 frees list   numkeys=1
@@ -139,6 +142,7 @@ PEXPIRETIME           2 1  1 1 reads any
 PFADD                -2 1  1 1 grows string
 PFCOUNT              -2 1 -1 1 reads string
 PFMERGE              -2 1 -1 1 grows string
+PING                 -1 0  0 0 reads any
 PSETEX                4 1  1 1 grows string
 RANDOMKEY             1 0  0 0 reads any
 RENAME                3 1  2 1 frees any

@@ -102,6 +102,10 @@ func (p *prover) keyOperands(call *call) []keyOperand {
 // keyOrigin tells how the operand at a place, which is a key, came to be.
 func (p *prover) keyOrigin(call *call, place int) built {
 	expr := call.operands[place-1]
+	p.steps = 0
+	if place == len(call.operands) && !p.isUnpack(expr) && !p.isOneValue(expr) {
+		return fault(Computed, "made by a function that may return more than one value: %s", show(expr))
+	}
 	if !p.isUnpack(expr) || place < len(call.operands) || call.command.last != -1 {
 		return p.origin(expr)
 	}

@@ -186,22 +186,11 @@ func (c *checker) ending() {
 	} else if len(end.Exprs) != 1 {
 		c.add(RuleDialect, end, "the script returns %d values; return one", len(end.Exprs))
 	}
-	for _, stmt := range c.returns() {
+	for _, stmt := range c.returnsOf(nil) {
 		for _, expr := range stmt.Exprs {
 			c.answer(expr)
 		}
 	}
-}
-
-// returns are the return statements of the script itself.
-func (c *checker) returns() []*ast.ReturnStmt {
-	var found []*ast.ReturnStmt
-	for stmt := range c.blocks {
-		if end, ok := stmt.(*ast.ReturnStmt); ok && c.function(end) == nil {
-			found = append(found, end)
-		}
-	}
-	return found
 }
 
 // answer checks what a reply is made of.

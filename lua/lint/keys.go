@@ -174,7 +174,7 @@ func (p *prover) keysInTurn(t *table) built {
 	}
 	keys, values, broken := p.pairs(t)
 	if broken != nil {
-		return fault(Unpacked, "unpacked from %s, which is not filled with a key and a value in two consecutive statements (%s at line %d)", t.variable.name, show(broken), p.source.position(broken).Line)
+		return fault(Unpacked, "unpacked from %s, which is not filled with a key and a value in two consecutive statements (%s at %s)", t.variable.name, show(broken), p.source.line(broken))
 	}
 	all := built{origin: Declared}
 	for _, key := range keys {
@@ -184,7 +184,7 @@ func (p *prover) keysInTurn(t *table) built {
 	}
 	for _, value := range values {
 		if !p.neverNil(value) {
-			return fault(Unpacked, "unpacked from %s, whose value %s at line %d may be nil", t.variable.name, show(value), p.source.position(value).Line)
+			return fault(Unpacked, "unpacked from %s, whose value %s at %s may be nil", t.variable.name, show(value), p.source.line(value))
 		}
 	}
 	return all
@@ -194,14 +194,17 @@ func (p *prover) keysInTurn(t *table) built {
 func (p *prover) contained(t *table) (built, bool) {
 	name := t.variable.name
 	if t.escape != nil {
-		return fault(Unpacked, "unpacked from %s, which is handed on at line %d", name, p.source.position(t.escape).Line), false
+		return fault(Unpacked, "unpacked from %s, which is handed on at %s", name, p.source.line(t.escape)), false
+	}
+	if n := len(t.fields); n > 0 && t.fields[n-1].Key == nil && !p.isOneValue(t.fields[n-1].Value) {
+		return fault(Unpacked, "unpacked from %s, which is filled with what cannot be told", name), false
 	}
 	for _, w := range t.writes {
-		if w.value == nil {
+		if _, inserted := w.stmt.(*ast.FuncCallStmt); w.value == nil || inserted && !p.isOneValue(w.value) {
 			return fault(Unpacked, "unpacked from %s, which is filled with what cannot be told", name), false
 		}
 		if p.function(w.stmt) != p.function(t.variable.declared) {
-			return fault(Unpacked, "unpacked from %s, which a function fills at line %d", name, p.source.position(w.stmt).Line), false
+			return fault(Unpacked, "unpacked from %s, which a function fills at %s", name, p.source.line(w.stmt)), false
 		}
 	}
 	return built{}, true
@@ -211,7 +214,7 @@ func (p *prover) contained(t *table) (built, bool) {
 func (p *prover) element(t *table, value ast.Expr) built {
 	b := p.origin(value)
 	if b.origin != Declared {
-		b.how = fmt.Sprintf("unpacked from %s, which is filled at line %d with what is %s", t.variable.name, p.source.position(value).Line, b.how)
+		b.how = fmt.Sprintf("unpacked from %s, which is filled at %s with what is %s", t.variable.name, p.source.line(value), b.how)
 	}
 	return b
 }

@@ -48,7 +48,7 @@ func newChecker(s *source, script *header.Script) *checker {
 	r := resolve(s)
 	return &checker{
 		findings:   findings{source: s},
-		prover:     &prover{scopes: r, script: script},
+		prover:     &prover{scopes: r, script: script, keys: noCount},
 		source:     s,
 		calls:      r.calls(),
 		used:       map[string]bool{},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
 
@@ -21,6 +22,8 @@ type Operand struct {
 	Origin     Origin
 	// How says in words how the operand is built; empty for one that is declared.
 	How string
+
+	rank int
 }
 
 // IsDeclared reports whether the operand is one of KEYS.
@@ -28,10 +31,11 @@ func (o Operand) IsDeclared() bool { return o.Origin == Declared }
 
 // String returns the operand as file:line:column: command: what it is.
 func (o Operand) String() string {
+	command := cmp.Or(o.Command, "a command")
 	if o.IsDeclared() {
-		return fmt.Sprintf("%s: %s: %s is declared", o.Position, o.Command, o.Expression)
+		return fmt.Sprintf("%s: %s: %s is declared", o.Position, command, o.Expression)
 	}
-	return fmt.Sprintf("%s: %s: %s is not declared: %s", o.Position, o.Command, o.Expression, o.How)
+	return fmt.Sprintf("%s: %s: %s is not declared: %s", o.Position, command, o.Expression, o.How)
 }
 
 // Operands returns every key operand of every command in a script that need not
@@ -40,34 +44,85 @@ func (o Operand) String() string {
 // and the parameters of local functions that are only ever called.
 //
 // A command whose name is not a constant, or that is not known, counts as one
-// operand of origin [Unknown]; so does each place where redis.call, or what
-// could get hold of it, is handed to where it cannot be followed. The error tells that the script is not Lua 5.1.
+// operand of origin [Unknown], unless all that it can be are constants; so does
+// each place where redis.call, or what could get hold of it, is handed to where it cannot be followed. What stands in a local function that
+// nothing calls does not count. The error tells that the script is not Lua 5.1.
 func Operands(file string, text []byte) ([]Operand, error) {
 	source, failed := parseSource(file, text)
 	if failed != nil {
 		return nil, fmt.Errorf("%s: %s", failed.Position, failed.Message)
 	}
-	p := &prover{scopes: resolve(source)}
-	found := p.hiddenCalls()
+	p := &prover{scopes: resolve(source), keys: noCount}
+	found, _ := p.operands()
+	return found, nil
+}
+
+// operands returns the operands of every command that a run can come to, in
+// order, and how many there are that no run can.
+func (p *prover) operands() (found []Operand, dead int) {
 	for _, call := range p.calls() {
-		if !call.known {
-			found = append(found, p.unknownCommand(call))
-			continue
+		operands := p.callOperands(call)
+		if p.isDead(call.expr) {
+			dead += len(operands)
+		} else {
+			found = append(found, operands...)
 		}
-		for _, key := range p.keyOperands(call) {
-			found = append(found, Operand{
-				Position:   source.position(key.expr),
+	}
+	found = append(found, p.hiddenCalls()...)
+	slices.SortStableFunc(found, func(a, b Operand) int { return a.rank - b.rank })
+	return found, dead
+}
+
+// callOperands returns the operands of one call.
+func (p *prover) callOperands(call *call) []Operand {
+	alternatives, known := p.alternatives(call)
+	var found []Operand
+	for _, each := range alternatives {
+		for _, key := range p.keyOperands(each) {
+			o := Operand{
+				Position:   p.source.position(key.expr),
 				Command:    call.name,
 				Expression: show(key.expr),
 				Origin:     key.built.origin,
 				How:        key.built.how,
-			})
+				rank:       rank(key.expr),
+			}
+			if !slices.Contains(found, o) {
+				found = append(found, o)
+			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Operand) int {
-		return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Position.Column, b.Position.Column))
-	})
-	return found, nil
+	if !known {
+		found = append(found, p.unknownCommand(call))
+	}
+	return found
+}
+
+// alternatives returns a call as of each command that it can be, and whether
+// these are all. It is more than one only without a header.
+func (p *prover) alternatives(c *call) ([]*call, bool) {
+	if c.known {
+		return []*call{c}, true
+	}
+	if c.name != "" || p.strict() || len(c.expr.Args) == 0 {
+		return nil, false
+	}
+	names, known := p.commandNames(c.expr.Args[0])
+	if !known || len(names) == 0 {
+		return nil, false
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	c.name = strings.Join(names, "|")
+	var all []*call
+	for _, name := range names {
+		each := *c
+		if each.command, each.known = findCommand(name); !each.known {
+			return nil, false
+		}
+		all = append(all, &each)
+	}
+	return all, true
 }
 
 func (p *prover) unknownCommand(call *call) Operand {
@@ -76,6 +131,7 @@ func (p *prover) unknownCommand(call *call) Operand {
 		Command:    call.name,
 		Expression: show(call.expr),
 		Origin:     Unknown,
+		rank:       rank(call.expr),
 		How:        "the command is not known, so its keys cannot be told",
 	}
 	if call.name == "" {
@@ -95,6 +151,7 @@ func (p *prover) hiddenCalls() []Operand {
 			Position:   p.source.position(at),
 			Expression: show(at),
 			Origin:     Unknown,
+			rank:       rank(at),
 			How:        "commands that are called through it cannot be told",
 		})
 	}

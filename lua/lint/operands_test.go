@@ -34,19 +34,19 @@ func TestOperands(t *testing.T) {
 			"foreign.lua:1:1: ZUNION: redis.call('ZUNION', ARGV[1], KEYS[2]) is not declared: one of a number that is not a constant: redis.call('ZUNION', ARGV[1], KEYS[2])",
 		}},
 		{"the library handed on", "local function f(r) r.call('DEL', 'x') end\nf(redis)", []string{
-			"foreign.lua:2:3: : redis is not declared: commands that are called through it cannot be told",
+			"foreign.lua:2:3: a command: redis is not declared: commands that are called through it cannot be told",
 		}},
 		{"the function in a table", "local t = { call = redis.call }\nt.call('DEL', 'x')", []string{
-			"foreign.lua:1:20: : redis.call is not declared: commands that are called through it cannot be told",
+			"foreign.lua:1:20: a command: redis.call is not declared: commands that are called through it cannot be told",
 		}},
 		{"the function by another name", "local r = redis\nlocal c = r.call\nc('DEL', 'x')", []string{
 			"foreign.lua:3:10: DEL: 'x' is not declared: the constant 'x'",
 		}},
 		{"compiled", "return loadstring(ARGV[1])()", []string{
-			"foreign.lua:1:8: : loadstring is not declared: commands that are called through it cannot be told",
+			"foreign.lua:1:8: a command: loadstring is not declared: commands that are called through it cannot be told",
 		}},
 		{"a command by name", "redis.call(ARGV[1], KEYS[1])", []string{
-			"foreign.lua:1:1: : redis.call(ARGV[1], KEYS[1]) is not declared: the command's name is not a constant, so its keys cannot be told",
+			"foreign.lua:1:1: a command: redis.call(ARGV[1], KEYS[1]) is not declared: the command's name is not a constant, so its keys cannot be told",
 		}},
 		{"an unknown command", "redis.call('MODULE.DO', KEYS[1])", []string{
 			"foreign.lua:1:1: MODULE.DO: redis.call('MODULE.DO', KEYS[1]) is not declared: the command is not known, so its keys cannot be told",

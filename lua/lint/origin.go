@@ -17,7 +17,8 @@ const (
 	Declared     Origin = "declared"     // one of KEYS
 	Index        Origin = "index"        // an element of KEYS that is not shown to be declared
 	Constant     Origin = "constant"     // written in the script
-	Concatenated Origin = "concatenated" // joined by ..
+	Extended     Origin = "extended"     // a declared key with something joined to its end; only without a header
+	Concatenated Origin = "concatenated" // joined by .. in another way
 	Computed     Origin = "computed"     // made by a function or an operator
 	Argument     Origin = "argument"     // taken from ARGV
 	Replied      Origin = "reply"        // taken from what a command answered
@@ -57,19 +58,50 @@ func (b built) through(v *variable) built {
 	return b
 }
 
+// meet makes b what it is if it may also be other, and reports whether nothing
+// else can change that. Declared yields to all, and Extended to all others.
+func (b *built) meet(other built) (settled bool) {
+	switch {
+	case other.origin == Declared:
+		return false
+	case other.origin == Extended && b.origin != Declared:
+		return false
+	}
+	*b = other
+	return other.origin != Extended
+}
+
 // prover tells where operands come from. Without a header it takes every
 // element of KEYS for declared, and follows parameters to their calls.
 type prover struct {
 	*scopes
 	script *header.Script // nil without a header
-	depth  int
+	// keys is how many keys the script is declared to have by its file's name,
+	// or noCount.
+	keys  int
+	depth int
+	steps int
+	// frame is the call that is being followed into its function, or nil.
+	frame *frame
 	// following are the parameters and locals that are being followed, without
 	// a header. One that leads back to itself is what else it can be.
-	following map[*variable]bool
+	following map[followed]bool
 }
 
-// maxDepth bounds how far an operand is followed.
-const maxDepth = 40
+// noCount stands for a number of keys that is not declared.
+const noCount = -1
+
+// followed is a variable as of a call.
+type followed struct {
+	variable *variable
+	frame    *frame
+}
+
+// maxDepth bounds how far an operand is followed, and maxSteps how much.
+const (
+	maxDepth = 40
+	maxSteps = 100_000
+)
 
 // strict reports whether only the forms are accepted that the package
 // documentation lists.
@@ -79,7 +111,7 @@ func (p *prover) strict() bool { return p.script != nil }
 func (p *prover) origin(expr ast.Expr) built {
 	p.depth++
 	defer func() { p.depth-- }()
-	if p.depth > maxDepth {
+	if p.steps++; p.depth > maxDepth || !p.strict() && p.steps > maxSteps {
 		return fault(Unknown, "%s, which is handed on too often to be followed", show(expr))
 	}
 	switch expr := expr.(type) {
@@ -90,7 +122,7 @@ func (p *prover) origin(expr ast.Expr) built {
 	case *ast.StringExpr, *ast.NumberExpr:
 		return fault(Constant, "the constant %s", show(expr))
 	case *ast.StringConcatOpExpr:
-		return fault(Concatenated, "concatenated: %s", show(expr))
+		return p.joinedOrigin(expr)
 	case *ast.FuncCallExpr:
 		return p.callOrigin(expr)
 	case *ast.LogicalOpExpr:
@@ -111,7 +143,7 @@ func (p *prover) indexOrigin(expr *ast.AttrGetExpr) built {
 		if p.keysChanged() {
 			return fault(Reassigned, "an element of KEYS, which the script changes: %s", show(expr))
 		}
-		return built{origin: Declared}
+		return p.countedKey(expr)
 	case p.isGlobal(expr.Object, "ARGV"):
 		return fault(Argument, "taken from ARGV: %s", show(expr))
 	}
@@ -128,6 +160,28 @@ func (p *prover) indexOrigin(expr *ast.AttrGetExpr) built {
 		}
 	}
 	return fault(Element, "an element of a table: %s", show(expr))
+}
+
+// countedKey accepts an element of KEYS unless it is past their declared number.
+// One whose index varies is a key or else nil, which no command takes.
+func (p *prover) countedKey(expr *ast.AttrGetExpr) built {
+	index, ok := p.linear(expr.Key)
+	if ok && len(index.terms) == 0 && p.keys != noCount && (index.constant < 1 || index.constant > p.keys) {
+		return fault(Index, "%s, but the name of the file declares %d", show(expr), p.keys)
+	}
+	return built{origin: Declared}
+}
+
+// joinedOrigin tells, without a header, whether it is a declared key that
+// something is joined to. In a cluster such a key is where the declared one is,
+// if that has a hash tag, but it is not declared.
+func (p *prover) joinedOrigin(expr *ast.StringConcatOpExpr) built {
+	if !p.strict() {
+		if first := p.origin(expr.Lhs); first.origin == Declared || first.origin == Extended {
+			return fault(Extended, "a declared key with something joined to it: %s", show(expr))
+		}
+	}
+	return fault(Concatenated, "concatenated: %s", show(expr))
 }
 
 func commandOf(call *ast.FuncCallExpr) string {
@@ -148,38 +202,46 @@ func (p *prover) nameOrigin(expr *ast.IdentExpr) built {
 		return fault(Computed, "the loop variable %s", v.name)
 	case v.kind == iterator:
 		return p.iteratorOrigin(v)
-	case !v.constant():
-		return p.reassignedOrigin(v)
-	case v.initial == nil:
+	case v.constant() && v.initial == nil && p.strict():
 		return fault(Unknown, "local %s, whose value cannot be told", v.name)
-	default:
+	case v.constant() && p.strict():
 		return p.origin(v.initial).through(v)
+	case p.strict():
+		return fault(Reassigned, "local %s, which is assigned more than once", v.name)
+	default:
+		return p.localOrigin(v)
 	}
 }
 
-// reassignedOrigin accepts a local that is assigned more than once only without
-// a header, if all that it is assigned is declared.
-func (p *prover) reassignedOrigin(v *variable) built {
-	if !p.strict() {
+// localOrigin accepts a local, without a header, if all that it is ever assigned
+// is declared.
+func (p *prover) localOrigin(v *variable) built {
+	kept := p.frame
+	if kept != nil && p.function(v.declared) != node(kept.function) {
+		kept = nil // it outlives the call, and what it is comes from any
+	}
+	return p.in(kept, func() built {
 		if !p.follow(v) {
 			return built{origin: Declared}
 		}
-		defer delete(p.following, v)
-		values := v.assigned
-		if v.initial != nil {
-			values = append([]ast.Expr{v.initial}, values...)
-		}
-		for _, value := range values {
-			if value == nil {
-				return fault(Unknown, "local %s, whose value cannot be told", v.name)
-			}
-			if b := p.origin(value); b.origin != Declared {
+		defer p.unfollow(v)
+		all := built{origin: Declared}
+		if !v.bare {
+			stmt := v.declared.(*ast.LocalAssignStmt)
+			if b, present := p.valueOrigin(stmt.Exprs, v.place); present && all.meet(b) {
 				return b.through(v)
 			}
 		}
-		return built{origin: Declared}
-	}
-	return fault(Reassigned, "local %s, which is assigned more than once", v.name)
+		for _, value := range v.assigned {
+			if value == nil {
+				return fault(Unknown, "local %s, whose value cannot be told", v.name)
+			}
+			if b := p.origin(value); !isNothing(value) && all.meet(b) {
+				return b.through(v)
+			}
+		}
+		return all.through(v)
+	})
 }
 
 // iteratorOrigin accepts, without a header, a variable that runs over keys.
@@ -205,79 +267,86 @@ func (p *prover) callOrigin(call *ast.FuncCallExpr) built {
 	case p.isUnpack(call):
 		return fault(Unpacked, "unpacked where only one key can stand: %s", show(call))
 	default:
-		return fault(Computed, "made by a function: %s", show(call))
+		return p.resultOrigin(call, 0)
 	}
 }
 
 // branchOrigin accepts a choice only without a header, if all that can be
 // chosen is declared.
 func (p *prover) branchOrigin(expr *ast.LogicalOpExpr) built {
-	if !p.strict() {
-		rhs := p.origin(expr.Rhs)
-		if expr.Operator == "and" {
-			return rhs
-		}
-		if lhs := p.origin(expr.Lhs); lhs.origin != Declared {
-			return lhs
-		}
-		return rhs
+	if p.strict() {
+		return fault(Branched, "chosen by a condition: %s", show(expr))
 	}
-	return fault(Branched, "chosen by a condition: %s", show(expr))
+	all := built{origin: Declared}
+	if expr.Operator == "or" && !isNothing(expr.Lhs) && all.meet(p.origin(expr.Lhs)) {
+		return all
+	}
+	if !isNothing(expr.Rhs) {
+		all.meet(p.origin(expr.Rhs))
+	}
+	return all
 }
 
-// parameterOrigin follows a parameter to all calls of its function, if there is
-// no header.
+// parameterOrigin follows a parameter to the call that is being followed or to
+// all calls of its function, if there is no header.
 func (p *prover) parameterOrigin(v *variable) built {
 	name, calls, ok := p.functionCalls(v.declared)
-	if p.strict() || !ok || !v.constant() {
+	inFrame := p.frame != nil && node(p.frame.function) == v.declared
+	if p.strict() || !v.constant() || !ok && !inFrame {
 		return fault(Parameter, "the parameter %s of a function", v.name)
 	}
-	if !p.follow(v) {
-		return built{origin: Declared}
-	}
-	defer delete(p.following, v)
-	for _, call := range calls {
-		if v.parameter >= len(call.Args) {
-			continue // nil, which no command takes
-		}
-		if b := p.origin(call.Args[v.parameter]); b.origin != Declared {
-			b.how = fmt.Sprintf("the parameter %s of %s, called at line %d with what is %s", v.name, name, p.source.position(call).Line, b.how)
+	if inFrame {
+		call := p.frame.call
+		return p.in(p.frame.outer, func() built {
+			b, present := p.valueOrigin(call.Args, v.parameter)
+			if !present {
+				return built{origin: Declared} // nil
+			}
 			return b
-		}
+		})
 	}
-	return built{origin: Declared}
+	return p.in(nil, func() built {
+		if !p.follow(v) {
+			return built{origin: Declared}
+		}
+		defer p.unfollow(v)
+		all := built{origin: Declared}
+		for _, call := range calls {
+			if p.isDead(call) {
+				continue
+			}
+			b, present := p.valueOrigin(call.Args, v.parameter)
+			b.how = fmt.Sprintf("the parameter %s of %s, called at %s with what is %s", v.name, name, p.source.line(call), b.how)
+			if present && all.meet(b) {
+				return all
+			}
+		}
+		return all
+	})
 }
 
 // follow begins to follow a variable, and reports whether it was not begun yet.
 func (p *prover) follow(v *variable) bool {
-	if p.following[v] {
+	key := followed{v, p.frame}
+	if p.following[key] {
 		return false
 	}
 	if p.following == nil {
-		p.following = map[*variable]bool{}
+		p.following = map[followed]bool{}
 	}
-	p.following[v] = true
+	p.following[key] = true
 	return true
 }
 
+func (p *prover) unfollow(v *variable) { delete(p.following, followed{v, p.frame}) }
+
 // functionCalls returns all calls of a local function that is only ever called.
 func (p *prover) functionCalls(function node) (name string, calls []*ast.FuncCallExpr, ok bool) {
-	stmt, ok := p.parents[function].(*ast.LocalAssignStmt)
-	if !ok {
-		return "", nil, false
-	}
 	for _, v := range p.variables {
-		if v.declared != node(stmt) || v.initial == nil || node(v.initial) != function || !v.constant() {
-			continue
+		if defined := v.function(); defined != nil && node(defined) == function {
+			calls, ok = p.callsOf(v)
+			return v.name, calls, ok
 		}
-		for _, use := range v.uses {
-			call, ok := p.parents[use].(*ast.FuncCallExpr)
-			if !ok || call.Func != ast.Expr(use) {
-				return "", nil, false
-			}
-			calls = append(calls, call)
-		}
-		return v.name, calls, true
 	}
 	return "", nil, false
 }

@@ -15,6 +15,8 @@ type variable struct {
 	bare bool
 	// parameter is its place among the parameters of the function.
 	parameter int
+	// place is its place among the names of the statement.
+	place int
 	// assigned are the expressions assigned to it after its declaration; nil
 	// stands for a value that cannot be told.
 	assigned []ast.Expr
@@ -56,6 +58,8 @@ type scopes struct {
 	// variables are all local variables, in order.
 	variables []*variable
 	current   *scope
+	// dead are the functions that nothing calls, once they are asked for.
+	dead map[*ast.FunctionExpr]bool
 }
 
 // block is a statement list and a statement's place in it.
@@ -187,7 +191,7 @@ func (r *scopes) localAssign(stmt *ast.LocalAssignStmt) {
 		r.exprs(stmt, stmt.Exprs)
 	}
 	for i, name := range stmt.Names {
-		v := &variable{name: name, kind: plain, declared: stmt, bare: len(stmt.Exprs) == 0}
+		v := &variable{name: name, kind: plain, declared: stmt, place: i, bare: len(stmt.Exprs) == 0}
 		if i < len(stmt.Exprs) {
 			v.initial = stmt.Exprs[i]
 		}

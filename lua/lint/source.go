@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
@@ -26,6 +27,9 @@ type source struct {
 	tokens []token
 	lines  []int // line of the form that is parsed → index of its first token
 	chunk  []ast.Stmt
+	// places says where each line of the text stands, if it was put together from
+	// more than one file.
+	places []header.Position
 }
 
 // token is a token and where it begins in the file.
@@ -37,7 +41,12 @@ type token struct {
 // parseSource parses the script that file holds. The finding tells why it could
 // not be.
 func parseSource(file string, text []byte) (*source, *Finding) {
-	s := &source{file: file, text: text}
+	return parsePlaced(file, text, nil)
+}
+
+// parsePlaced parses a script whose lines stand at the given places.
+func parsePlaced(file string, text []byte, places []header.Position) (*source, *Finding) {
+	s := &source{file: file, text: text, places: places}
 	if _, err := parse.Parse(bytes.NewReader(text), file); err != nil {
 		return nil, s.syntaxError(err)
 	}
@@ -65,7 +74,7 @@ func (s *source) syntaxError(err error) *Finding {
 			at.Line, at.Column = where.Pos.Line, max(1, where.Pos.Column)
 		}
 	}
-	return &Finding{Position: at, Rule: RuleSyntax, Message: strings.TrimSpace(message)}
+	return &Finding{Position: s.place(at), Rule: RuleSyntax, Message: strings.TrimSpace(message)}
 }
 
 // scan reads the tokens and where each begins in the file.
@@ -160,7 +169,30 @@ func (s *source) first(at node) int {
 
 func (s *source) tokenPosition(i int) header.Position {
 	pos := s.tokens[i].Pos
-	return header.Position{File: s.file, Line: pos.Line, Column: pos.Column}
+	return s.place(header.Position{File: s.file, Line: pos.Line, Column: pos.Column})
+}
+
+// place returns where a position of the text stands.
+func (s *source) place(at header.Position) header.Position {
+	if len(s.places) == 0 {
+		return at
+	}
+	placed := s.places[min(at.Line, len(s.places))-1]
+	placed.Column = at.Column
+	return placed
+}
+
+// line says in which line a node begins, and of which file if there are more.
+func (s *source) line(at node) string {
+	position := s.position(at)
+	if position.File == s.file {
+		return fmt.Sprintf("line %d", position.Line)
+	}
+	file, err := filepath.Rel(filepath.Dir(s.file), position.File)
+	if err != nil {
+		file = position.File
+	}
+	return fmt.Sprintf("line %d of %s", position.Line, filepath.ToSlash(file))
 }
 
 // rank orders nodes by where they begin.

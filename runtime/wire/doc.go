@@ -10,5 +10,11 @@ package wire
 // [FieldVersion] of its meta hash, and the store under [StoreVersionKey].
 const Version = "echomq:2.0.0"
 
-// FieldVersion is the field of the meta hash that holds [Version].
-const FieldVersion = "version"
+// The fields of a queue's meta hash.
+const (
+	// FieldVersion holds [Version].
+	FieldVersion = "version"
+	// FieldFeatures holds the additions to the protocol that a client must know
+	// to join the queue: words parted by commas.
+	FieldFeatures = "features"
+)

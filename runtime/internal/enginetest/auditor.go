@@ -1,19 +1,19 @@
 package enginetest
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/echomq/echomq-go/runtime/internal/monitor"
 )
 
 // Auditor watches an engine with MONITOR and proves that its scripts touch
@@ -22,7 +22,7 @@ import (
 type Auditor struct {
 	engine   string
 	client   *redis.Client
-	conn     net.Conn
+	stream   *monitor.Stream
 	audit    *audit
 	baseline int // script calls that the server had counted before
 	cancel   context.CancelFunc
@@ -51,7 +51,7 @@ func newAuditor(ctx context.Context, e *Engine) (*Auditor, error) {
 	auditor := &Auditor{
 		engine: e.String(),
 		client: client,
-		audit:  newAudit(newCommandKeys(client)),
+		audit:  newAudit(monitor.NewKeys(client)),
 		mark:   "emq-audit-" + rand.Text(),
 		ended:  make(chan struct{}),
 	}
@@ -60,80 +60,32 @@ func newAuditor(ctx context.Context, e *Engine) (*Auditor, error) {
 		return nil, errors.Join(err, client.Close())
 	}
 	auditor.baseline = calls
-	reader, err := auditor.monitor(ctx, options)
-	if err != nil {
+	if auditor.stream, err = monitor.Open(ctx, options); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
 	var watching context.Context
 	watching, auditor.cancel = context.WithCancel(context.Background())
-	go auditor.watch(watching, reader)
+	go auditor.watch(watching)
 	return auditor, nil
 }
 
-// monitor opens the connection that MONITOR writes to. It is not one of the
-// client library, which does not read such a stream well.
-func (a *Auditor) monitor(ctx context.Context, options *redis.Options) (*bufio.Reader, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, options.Network, options.Addr)
-	if err != nil {
-		return nil, err
-	}
-	reader := bufio.NewReaderSize(conn, 1<<20)
-	commands := [][]string{{"MONITOR"}}
-	if options.Password != "" {
-		commands = [][]string{{"AUTH", options.Password}, {"MONITOR"}}
-	}
-	for _, command := range commands {
-		if _, err := conn.Write(encodeCommand(command)); err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-		reply, err := reader.ReadString('\n')
-		if err == nil && reply != "+OK\r\n" {
-			err = fmt.Errorf("the server answered %q", reply)
-		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", command[0], err), conn.Close())
-		}
-	}
-	a.conn = conn
-	return reader, nil
-}
-
 // watch judges lines until it sees its mark or the connection ends.
-func (a *Auditor) watch(ctx context.Context, reader *bufio.Reader) {
+func (a *Auditor) watch(ctx context.Context) {
 	defer close(a.ended)
 	mark := []byte(`"` + a.mark + `"`)
 	for {
-		line, err := readLine(reader)
+		line, err := a.stream.Next()
 		if err == nil && bytes.HasSuffix(line, mark) {
 			return
 		}
 		if err == nil {
-			err = a.audit.line(ctx, bytes.TrimPrefix(line, []byte("+")))
+			err = a.audit.line(ctx, line)
 		}
 		if err != nil {
 			a.err = err
 			return
 		}
 	}
-}
-
-// readLine reads a line of any length, without its ending. The result is valid
-// until the next call.
-func readLine(reader *bufio.Reader) ([]byte, error) {
-	line, err := reader.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		long := bytes.Clone(line)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			line, err = reader.ReadSlice('\n')
-			long = append(long, line...)
-		}
-		line = long
-	}
-	if err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(line, "\r\n"), nil
 }
 
 // Report is what an auditor found.
@@ -193,7 +145,7 @@ func (a *Auditor) catchUp(ctx context.Context) error {
 // stop ends the auditor. It may be called more than once.
 func (a *Auditor) stop() {
 	a.cancel()
-	_ = a.conn.Close()
+	_ = a.stream.Close()
 	<-a.ended
 	_ = a.client.Close()
 }
@@ -207,7 +159,7 @@ func (a *Auditor) countedCalls(ctx context.Context) (int, error) {
 	total := 0
 	for line := range strings.Lines(text) {
 		name, stats, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":")
-		for _, command := range scriptCommands {
+		for _, command := range monitor.ScriptCommands() {
 			if name != command {
 				continue
 			}

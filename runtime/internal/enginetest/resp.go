@@ -8,16 +8,6 @@ import (
 	"strconv"
 )
 
-// encodeCommand returns a command as a client sends it.
-func encodeCommand(arguments []string) []byte {
-	var frame bytes.Buffer
-	fmt.Fprintf(&frame, "*%d\r\n", len(arguments))
-	for _, argument := range arguments {
-		fmt.Fprintf(&frame, "$%d\r\n%s\r\n", len(argument), argument)
-	}
-	return frame.Bytes()
-}
-
 // maxBulk is the longest string that the protocol allows, 512 MiB.
 const maxBulk = 512 << 20
 

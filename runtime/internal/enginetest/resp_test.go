@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -9,6 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// encodeCommand returns a command as a client sends it.
+func encodeCommand(arguments []string) []byte {
+	var frame bytes.Buffer
+	fmt.Fprintf(&frame, "*%d\r\n", len(arguments))
+	for _, argument := range arguments {
+		fmt.Fprintf(&frame, "$%d\r\n%s\r\n", len(argument), argument)
+	}
+	return frame.Bytes()
+}
 
 func TestFrameReaderReadsCommands(t *testing.T) {
 	t.Parallel()

@@ -54,8 +54,14 @@ var rules = []rule{
 		never:  append([]string{"runtime", "gen", "annotations", "lua/lint", "lua/header"}, forTests...)},
 	{path: "runtime/emqtest", ours: []string{"lua", "runtime/..."}, theirs: []string{goRedis, "github.com/google/uuid"}, optional: true},
 	{path: "runtime/internal/enginetest",
-		ours:   []string{"runtime/wire", "runtime/embedded", "runtime/internal/childserver"},
+		ours:   []string{"runtime/wire", "runtime/embedded", "runtime/internal/childserver", "runtime/internal/monitor"},
 		theirs: []string{goRedis, goleak}},
+	{path: "runtime/internal/monitor", theirs: []string{goRedis}, never: notInProducts},
+	{path: "runtime/internal/lua54", never: append([]string{"runtime", goRedis}, forTests...)},
+	{path: "runtime/conformance",
+		ours:   []string{"lua", "lua/header", "runtime", "runtime/wire", "runtime/embedded", "runtime/internal/monitor", "runtime/internal/script"},
+		theirs: []string{goRedis},
+		never:  append([]string{"gen", "annotations", "lua/lint"}, forTests...)},
 	{path: "runtime/internal/model", ours: []string{"runtime/wire", "runtime/internal/script"}, optional: true},
 	{path: "runtime/internal/layout"},
 
@@ -80,7 +86,9 @@ var rules = []rule{
 }
 
 // onlyInTests are packages that no code outside of tests imports.
-var onlyInTests = []string{"runtime/internal/enginetest", "runtime/internal/model", "runtime/emqtest"}
+var onlyInTests = []string{
+	"runtime/internal/enginetest", "runtime/internal/model", "runtime/internal/lua54", "runtime/emqtest",
+}
 
 // folders are the folders at the top of the module.
 var folders = []string{"annotations", "cmd", "docs", "examples", "gen", "lua", "runtime", "testdata"}

@@ -1,0 +1,38 @@
+package echomq
+
+import "time"
+
+// AwaitAtMost replaces [AwaitLimit] for a client.
+func AwaitAtMost(limit time.Duration) ClientOption {
+	return clientOption(func(c *clientConfig) { c.awaitLimit = limit })
+}
+
+// CleanEvery replaces the interval at which a worker looks for ended jobs that
+// are kept no longer.
+func CleanEvery(interval time.Duration) WorkerOption {
+	return workerOption(func(c *workerConfig) { c.cleanEvery = interval })
+}
+
+// Waiting returns how many calls of the handle's client wait for its job.
+func Waiting[R any](h Handle[R]) int {
+	h.client.mu.Lock()
+	w := h.client.watchers[h.queue.Name()]
+	h.client.mu.Unlock()
+	if w == nil {
+		return 0
+	}
+	select {
+	case <-w.ready:
+	default:
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting[h.ID])
+}
+
+// CancelGrace replaces how long a stopping worker waits for handlers whose
+// context it has cancelled.
+func CancelGrace(grace time.Duration) WorkerOption {
+	return workerOption(func(c *workerConfig) { c.cancelGrace = grace })
+}

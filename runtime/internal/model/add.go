@@ -1,0 +1,75 @@
+package model
+
+import (
+	"strconv"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
+
+func (s *State) add(c script.Add, now int64) script.AddReply {
+	reply := script.AddReply{Now: now}
+	s.Version = Version
+	idle := len(s.Wait) == 0
+	quiet := len(s.Marker) == 0
+	var waiting, ranked, delayed []string
+	for _, item := range c.Items {
+		id := item.ID.String()
+		if job, taken := s.Jobs[id]; taken {
+			s.reach("add", "exists")
+			reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictExists, Name: job.Fields["name"]})
+			continue
+		}
+		due := item.Due
+		if due == 0 {
+			due = now + item.Delay
+		}
+		s.Jobs[id] = &Job{Fields: addedFields(item, due, now)}
+		switch {
+		case due > now:
+			s.reach("add", "delayed")
+			s.Delayed[id] = due
+			delayed = append(delayed, id)
+		case item.Priority > 0:
+			s.reach("add", "prioritized")
+			s.enqueue(id, item.Priority)
+			ranked = append(ranked, id)
+		default:
+			s.reach("add", "waiting")
+			s.enqueue(id, 0)
+			waiting = append(waiting, id)
+		}
+		s.event(c.Events == script.AddEventsAll, "added", id)
+		reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictAdded})
+	}
+	switch {
+	case len(waiting) > 0 && idle, len(waiting)+len(ranked) > 0 && quiet:
+		s.wake()
+	default:
+		s.wakeForDue(delayed)
+	}
+	return reply
+}
+
+func addedFields(item script.AddItem, due, now int64) map[string]string {
+	fields := map[string]string{
+		"name":      item.Name,
+		"data":      string(item.Data),
+		"timestamp": strconv.FormatInt(now, 10),
+	}
+	if item.Codec != "" {
+		fields["cdc"] = item.Codec
+	}
+	if item.Version != 1 {
+		fields["ver"] = strconv.FormatInt(item.Version, 10)
+	}
+	if len(item.Opts) > 0 {
+		fields["opts"] = string(item.Opts)
+	}
+	if item.Priority > 0 {
+		fields["priority"] = strconv.FormatInt(item.Priority, 10)
+	}
+	if due > now {
+		fields["delay"] = strconv.FormatInt(due-now, 10)
+	}
+	return fields
+}

@@ -1,0 +1,112 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Check returns an error if the state breaks a law: a job that stands nowhere
+// or twice, a lock without a lease, work without a marker.
+func (s *State) Check() error {
+	places := s.places()
+	var broken []error
+	report := func(id, format string, args ...any) {
+		if !s.Tainted[id] {
+			broken = append(broken, fmt.Errorf("job %s %s", id, fmt.Sprintf(format, args...)))
+		}
+	}
+	for id, job := range s.Jobs {
+		switch count := len(places[id]); {
+		case job.Stub && count > 0:
+			report(id, "is a stub and stands in %v", places[id])
+		case !job.Stub && count != 1:
+			report(id, "stands in %v and not in one place", places[id])
+		}
+	}
+	for id := range places {
+		if s.Jobs[id] == nil {
+			report(id, "stands in %v and has no hash", places[id])
+		}
+	}
+	for id := range s.Active {
+		_, locked := s.Locks[id]
+		if _, reserved := s.Reserved[id]; locked == reserved {
+			report(id, "is active; locked %v, reserved %v", locked, reserved)
+		}
+	}
+	for id := range s.Locks {
+		if !s.Active.has(id) {
+			report(id, "has a lock and is not active")
+		}
+	}
+	for id := range s.Reserved {
+		if !s.Active.has(id) {
+			report(id, "is reserved and not active")
+		}
+	}
+	return errors.Join(append(broken, s.checkMarker())...)
+}
+
+func (s *State) checkMarker() error {
+	next := s.Next(1)
+	var heads []string
+	for id := range s.Marker {
+		if id != DueMember {
+			heads = append(heads, id)
+		}
+	}
+	switch {
+	case len(next) == 0 && len(heads) > 0:
+		return fmt.Errorf("the marker tells of %v and nothing can be taken", heads)
+	case len(next) > 0 && len(s.Marker) == 0 && !s.Drained:
+		return fmt.Errorf("job %s can be taken and there is no marker", next[0])
+	}
+	return nil
+}
+
+// forget ends the taint of ids of which nothing is left.
+func (s *State) forget() {
+	places := s.places()
+	for id := range s.Tainted {
+		_, locked := s.Locks[id]
+		_, reserved := s.Reserved[id]
+		if s.Jobs[id] == nil && len(places[id]) == 0 && !locked && !reserved {
+			delete(s.Tainted, id)
+		}
+	}
+	s.Drained = s.Drained && len(s.Marker) == 0
+}
+
+// places returns where each id stands.
+func (s *State) places() map[string][]string {
+	places := map[string][]string{}
+	for _, id := range s.Wait {
+		places[id] = append(places[id], "wait")
+	}
+	for _, set := range []struct {
+		name string
+		ids  ZSet
+	}{
+		{"prioritized", s.Prioritized}, {"delayed", s.Delayed}, {"active", s.Active},
+		{"completed", s.Completed}, {"failed", s.Failed}, {"quarantine", s.Quarantine},
+	} {
+		for id := range set.ids {
+			places[id] = append(places[id], set.name)
+		}
+	}
+	return places
+}
+
+// Place returns where id stands, "" for nowhere.
+func (s *State) Place(id string) string {
+	if places := s.places()[id]; len(places) > 0 {
+		return slices.Min(places)
+	}
+	return ""
+}
+
+func (z ZSet) has(id string) bool {
+	_, ok := z[id]
+	return ok
+}

@@ -1,0 +1,190 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
+
+// picking is one call of pick.
+type picking struct {
+	*State
+	call  script.Pick
+	now   int64
+	bytes int64
+	taken map[string]string // heads that this call took, and how it came by them
+	reply script.PickReply
+}
+
+func (s *State) pick(c script.Pick, now int64) script.PickReply {
+	p := &picking{State: s, call: c, now: now, taken: map[string]string{}}
+	p.reply.Now = now
+	want := c.Want
+	if c.Again && p.holdsSomething() {
+		want = 0
+	}
+	p.redeem()
+	heads := p.pop(want)
+	for _, item := range c.Items {
+		p.declared(item.ID.String(), &heads)
+	}
+	for _, id := range heads {
+		s.reach("pick", "reserved")
+		p.reserve(id)
+	}
+	s.Marker = ZSet{}
+	p.reply.Window = s.Next(int(c.Window))
+	if len(p.reply.Window) > 0 {
+		s.wake()
+	}
+	p.reply.Due, p.reply.Expiry = s.Delayed.least(), s.Active.least()
+	if len(p.reply.Started)+len(p.reply.Reserved) == 0 {
+		s.reach("pick", "nothing")
+	}
+	return p.reply
+}
+
+// holdsSomething finds what the call's token holds from before.
+func (p *picking) holdsSomething() bool {
+	for _, item := range p.call.Items {
+		if id := item.ID.String(); p.Locks[id] == p.call.Token {
+			p.taken[id] = "held"
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.Reserved)) {
+		if p.Reserved[id] == p.call.Token {
+			p.State.reach("pick", "again reserved")
+			p.reply.Reserved = append(p.reply.Reserved, id)
+		}
+	}
+	return len(p.taken)+len(p.reply.Reserved) > 0
+}
+
+// redeem takes what is reserved for the caller.
+func (p *picking) redeem() {
+	for _, item := range p.call.Items {
+		id := item.ID.String()
+		if item.Reservation == "" || p.taken[id] != "" {
+			continue
+		}
+		if p.Reserved[id] != item.Reservation {
+			p.State.reach("pick", "refused claim")
+			continue
+		}
+		delete(p.Reserved, id)
+		p.taken[id] = "redeemed"
+	}
+}
+
+// pop takes the true heads and returns them, but for those that no client can
+// ever declare.
+func (p *picking) pop(want int64) []string {
+	var heads []string
+	for _, id := range p.Next(int(want)) {
+		if len(p.Wait) > 0 {
+			p.Wait = p.Wait[1:]
+		} else if delete(p.Prioritized, id); len(p.Prioritized) == 0 {
+			p.Counter = 0
+		}
+		if !declarable(id) {
+			p.State.reach("pick", "quarantined id")
+			p.quarantine(id)
+			continue
+		}
+		heads = append(heads, id)
+	}
+	return heads
+}
+
+// declared handles a declared job, if it is one of those to be taken.
+func (p *picking) declared(id string, heads *[]string) {
+	if at := slices.Index(*heads, id); at >= 0 {
+		*heads = slices.Delete(*heads, at, at+1)
+		p.taken[id] = "head"
+	}
+	how := p.taken[id]
+	if how == "" {
+		return
+	}
+	switch p.condition(id) {
+	case absent:
+		p.State.reach("pick", "orphan")
+		p.drop(id)
+		p.event(p.call.Events != script.PickEventsNone, "orphan", id)
+		return
+	case unusable:
+		p.State.reach("pick", "quarantined hash")
+		p.drop(id)
+		p.quarantine(id)
+		return
+	}
+	job, size := p.seen(id)
+	if p.bytes > 0 && p.bytes+size > p.call.Limit && how != "held" {
+		p.State.reach("pick", "crowded")
+		p.reserve(id)
+		return
+	}
+	p.bytes += size
+	p.State.reach("pick", "started "+how)
+	p.start(id, how, job)
+}
+
+// seen returns the job as the caller is to see it, and its size in bytes.
+func (p *picking) seen(id string) (job map[string]string, size int64) {
+	job = maps.Clone(p.Jobs[id].Fields)
+	data := len(job["data"])
+	if int64(data) > p.call.Payload {
+		job["data"] = ""
+	}
+	for _, value := range job {
+		size += int64(len(value))
+	}
+	if int64(data) > p.call.Payload {
+		p.State.reach("pick", "payload too large")
+		job["defa"] = fmt.Sprintf("the payload has %d bytes; the worker takes %d", data, p.call.Payload)
+	}
+	return job, size
+}
+
+func (p *picking) start(id, how string, job map[string]string) {
+	fields := p.Jobs[id].Fields
+	starts, _ := strconv.ParseInt(fields["ats"], 10, 64)
+	if how != "held" {
+		starts++
+		fields["ats"] = strconv.FormatInt(starts, 10)
+		fields["processedOn"] = strconv.FormatInt(p.now, 10)
+		fields["pb"] = p.call.Worker
+		p.Locks[id] = p.call.Token
+		p.Active[id] = p.now + p.call.Lease
+		p.event(p.call.Events == script.PickEventsAll, "active", id)
+	}
+	p.reply.Started = append(p.reply.Started, script.PickStarted{ID: id, Starts: starts, Job: flatten(job)})
+}
+
+func (p *picking) reserve(id string) {
+	p.Reserved[id] = p.call.Token
+	p.Active[id] = p.now + p.call.Lease
+	p.reply.Reserved = append(p.reply.Reserved, id)
+}
+
+func (p *picking) drop(id string) {
+	delete(p.Active, id)
+	delete(p.Locks, id)
+}
+
+func (p *picking) quarantine(id string) {
+	p.Quarantine[id] = p.now
+	p.event(p.call.Events != script.PickEventsNone, "quarantined", id)
+}
+
+// flatten returns the fields of a job in the order of their names.
+func flatten(job map[string]string) script.Hash {
+	var hash script.Hash
+	for _, field := range slices.Sorted(maps.Keys(job)) {
+		hash = append(hash, field, job[field])
+	}
+	return hash
+}

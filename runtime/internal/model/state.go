@@ -1,0 +1,185 @@
+package model
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// Version is the version of the protocol.
+const Version = "echomq:2.0.0"
+
+// DueMember is the marker's member that tells of an earlier due time.
+const DueMember = "~due"
+
+const (
+	rankUnit = 1 << 32 // by which priorities are apart in scores
+)
+
+// State is what the model believes to be in the keys of a queue.
+type State struct {
+	Version     string
+	Wait        []string // the next to run first
+	Prioritized ZSet
+	Counter     int64
+	Delayed     ZSet
+	Active      ZSet
+	Completed   ZSet
+	Failed      ZSet
+	Quarantine  ZSet
+	Reserved    map[string]string
+	Marker      ZSet
+	Jobs        map[string]*Job
+	Locks       map[string]string
+	// Parts are other keys of jobs, by suffix.
+	Parts map[string]any
+	// Events are the events of the last call.
+	Events Stream
+
+	// Tainted are the ids that a test has tampered with; the laws do not hold
+	// for them until they are gone.
+	Tainted map[string]bool
+	// Drained says that the marker was taken and not set since.
+	Drained bool
+	// Reached counts what happened.
+	Reached map[Reach]int
+}
+
+// Job is what lies at the key of a job.
+type Job struct {
+	Fields map[string]string
+	// Stub is a job that ended and was not kept.
+	Stub bool
+	// Foreign is a string that lies there instead of a hash, if not empty.
+	Foreign string
+}
+
+// Reach is something that a call can do.
+type Reach struct{ Script, What string }
+
+// New returns the state of a queue that does not exist yet.
+func New() *State {
+	return &State{
+		Prioritized: ZSet{}, Delayed: ZSet{}, Active: ZSet{}, Completed: ZSet{}, Failed: ZSet{},
+		Quarantine: ZSet{}, Marker: ZSet{}, Reserved: map[string]string{}, Jobs: map[string]*Job{},
+		Locks: map[string]string{}, Parts: map[string]any{}, Tainted: map[string]bool{},
+		Reached: map[Reach]int{},
+	}
+}
+
+// Order returns the members of a sorted set in its order.
+func (z ZSet) Order() []string {
+	return slices.SortedFunc(maps.Keys(z), func(a, b string) int {
+		return cmp.Or(cmp.Compare(z[a], z[b]), cmp.Compare(a, b))
+	})
+}
+
+// least returns the lowest score, or 0.
+func (z ZSet) least() int64 {
+	var least int64
+	for _, score := range z {
+		if least == 0 || score < least {
+			least = score
+		}
+	}
+	return least
+}
+
+// Next returns the ids that come next, at most n.
+func (s *State) Next(n int) []string {
+	next := slices.Clone(s.Wait[:min(n, len(s.Wait))])
+	if len(next) < n {
+		ranked := s.Prioritized.Order()
+		next = append(next, ranked[:min(n-len(next), len(ranked))]...)
+	}
+	return next
+}
+
+// condition is what lies at a job's key.
+type condition int
+
+const (
+	absent condition = iota
+	unusable
+	usable
+)
+
+func (s *State) condition(id string) condition {
+	job := s.Jobs[id]
+	switch {
+	case job == nil:
+		return absent
+	case job.Foreign != "", job.Fields["name"] == "" && !has(job.Fields, "name"):
+		return unusable
+	}
+	return usable
+}
+
+func has(fields map[string]string, name string) bool {
+	_, ok := fields[name]
+	return ok
+}
+
+// enqueue puts a job behind those of its priority.
+func (s *State) enqueue(id string, priority int64) {
+	if priority == 0 {
+		s.Wait = append(s.Wait, id)
+		return
+	}
+	s.Counter++
+	s.Prioritized[id] = priority*rankUnit + s.Counter%rankUnit
+}
+
+// comeback collects the jobs that one call brings to the front, in order.
+type comeback struct {
+	state  *State
+	ids    []string
+	ranked bool
+}
+
+func (c *comeback) bring(id string, priority int64) {
+	if priority == 0 {
+		c.ids = append(c.ids, id)
+		return
+	}
+	c.ranked = true
+	c.state.Prioritized[id] = priority * rankUnit
+}
+
+// finish puts the jobs to the front and wakes a worker if that changed the head.
+func (c *comeback) finish() {
+	c.state.Wait = append(slices.Clone(c.ids), c.state.Wait...)
+	switch {
+	case len(c.ids) > 0:
+		c.state.wake()
+	case c.ranked && len(c.state.Marker) == 0:
+		c.state.wake()
+	}
+}
+
+// wake writes the head into the marker.
+func (s *State) wake() { s.Marker[s.Next(1)[0]] = 0 }
+
+// wakeForDue writes the marker if one of ids is the next to become due.
+func (s *State) wakeForDue(ids []string) {
+	if order := s.Delayed.Order(); len(ids) > 0 && slices.Contains(ids, order[0]) {
+		s.Marker[DueMember] = 1
+	}
+}
+
+// event notes an event if it is written.
+func (s *State) event(written bool, name, id string) {
+	if written {
+		s.Events = append(s.Events, Event{Name: name, ID: id})
+	}
+}
+
+func (s *State) reach(script, what string) { s.Reached[Reach{script, what}]++ }
+
+// declarable reports whether a client can declare the keys of the job id.
+func declarable(id string) bool {
+	_, err := wire.ParseJobID(id)
+	return err == nil
+}

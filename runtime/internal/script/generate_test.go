@@ -1,0 +1,165 @@
+package script_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/echomq/echomq-go/runtime/internal/model"
+	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+const (
+	hour = 60 * 60 * 1000
+	much = 1 << 20
+)
+
+// one returns one of the choices.
+func one[T any](w *world, choices ...T) T { return choices[w.random.IntN(len(choices))] }
+
+// chance returns true in percent of a hundred cases.
+func (w *world) chance(percent int) bool { return w.random.IntN(100) < percent }
+
+// id returns any id.
+func (w *world) id() wire.JobID { return jobID(fmt.Sprintf("j%d", w.random.IntN(population))) }
+
+// ids returns one to n ids: mostly of jobs, which may be anywhere.
+func (w *world) ids(n int) []wire.JobID {
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(w.state.Jobs)), func(id string) bool {
+		_, err := wire.ParseJobID(id)
+		return err != nil
+	})
+	ids := make([]wire.JobID, 1+w.random.IntN(n))
+	for i := range ids {
+		ids[i] = w.id()
+		if len(known) > 0 && w.chance(80) {
+			ids[i] = jobID(known[w.random.IntN(len(known))])
+		}
+	}
+	return ids
+}
+
+// from returns ids of a sorted set, the first ones or any, and now and then one
+// twice.
+func (w *world) from(set model.ZSet, n int) []wire.JobID {
+	order := slices.DeleteFunc(set.Order(), func(id string) bool {
+		_, err := wire.ParseJobID(id)
+		return err != nil
+	})
+	if w.chance(30) {
+		w.random.Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
+	}
+	var ids []wire.JobID
+	for _, id := range order[:min(len(order), 1+w.random.IntN(n))] {
+		ids = append(ids, jobID(id))
+	}
+	if len(ids) > 0 && w.chance(8) {
+		ids = append(ids, ids[0])
+	}
+	if len(ids) == 0 || w.chance(15) {
+		ids = append(ids, w.ids(1)...)
+	}
+	return ids
+}
+
+func (w *world) level() string { return one(w, "all", "all", "final", "none") }
+
+func (w *world) someAdd() model.Caller {
+	call := script.Add{Events: script.AddEvents(w.level()), History: 1000}
+	for range 1 + w.random.IntN(4) {
+		id := w.id()
+		for range 4 {
+			if _, taken := w.state.Jobs[id.String()]; taken && w.chance(80) {
+				id = w.id()
+			}
+		}
+		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Delayed) + len(w.state.Active)
+		if _, taken := w.state.Jobs[id.String()]; w.lost(id.String()) || !taken && live > crowd && w.chance(80) {
+			continue
+		}
+		call.Items = append(call.Items, w.someAddItem(id))
+		if w.chance(8) {
+			call.Items = append(call.Items, w.someAddItem(id))
+		}
+	}
+	if len(call.Items) == 0 {
+		return nil
+	}
+	return call
+}
+
+func (w *world) someAddItem(id wire.JobID) script.AddItem {
+	item := script.AddItem{
+		ID: id, Name: one(w, "mail", "report"), Data: make([]byte, one(w, 1, 10, 80)), Codec: one(w, "", "", "pb"),
+		Version: one[int64](w, 1, 1, 2), Opts: []byte(one(w, "", `{"attempts":3}`)),
+		Priority: one[int64](w, 0, 0, 0, 1, 2, 2097151),
+	}
+	for i := range item.Data {
+		item.Data[i] = byte('a' + i%26)
+	}
+	switch w.random.IntN(10) {
+	case 0, 1:
+		item.Delay = one[int64](w, 1, 1, 2, hour)
+	case 2:
+		item.Delay = -5
+	case 3:
+		item.Due = w.clock + one[int64](w, -10, 1, 2, hour)
+	}
+	return item
+}
+
+func (w *world) somePick(by *worker) model.Caller {
+	by.picks++
+	call := script.Pick{
+		Events: script.PickEvents(w.level()), History: 1000, Token: by.token(), Worker: by.id,
+		Lease: one[int64](w, 1, 1, 2, hour), Want: w.random.Int64N(5), Window: 1 + w.random.Int64N(6),
+		Limit: one[int64](w, much, much, 0, 60, 150), Payload: one[int64](w, much, much, much, 20),
+	}
+	if !w.chance(15) {
+		call.Items = append(call.Items, by.reserved...)
+	}
+	guesses := by.window
+	if w.chance(60) {
+		guesses = w.state.Next(int(call.Want))
+	}
+	if !w.chance(20) {
+		for _, id := range guesses {
+			if job, err := wire.ParseJobID(id); err == nil {
+				call.Items = append(call.Items, script.PickItem{ID: job})
+			}
+		}
+	}
+	if w.chance(15) {
+		claim := script.PickItem{ID: w.ids(1)[0], Reservation: one(w, by.token(), "w0:1", "")}
+		call.Items = append(call.Items, claim)
+	}
+	if w.chance(10) {
+		w.random.Shuffle(len(call.Items), func(i, k int) {
+			call.Items[i], call.Items[k] = call.Items[k], call.Items[i]
+		})
+	}
+	call.Items = unique(call.Items)
+	if len(call.Items) > 0 && w.chance(2) {
+		call.Items = append(call.Items, call.Items[0])
+	}
+	return call
+}
+
+// unique drops the items whose id was declared before.
+func unique(items []script.PickItem) []script.PickItem {
+	seen := map[wire.JobID]bool{}
+	return slices.DeleteFunc(slices.Clone(items), func(item script.PickItem) bool {
+		again := seen[item.ID]
+		seen[item.ID] = true
+		return again
+	})
+}
+
+func inspectItems(ids []wire.JobID) []script.InspectItem {
+	var items []script.InspectItem
+	for _, id := range ids {
+		items = append(items, script.InspectItem{ID: id})
+	}
+	return items
+}

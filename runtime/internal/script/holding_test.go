@@ -1,0 +1,97 @@
+package script_test
+
+import (
+	"github.com/echomq/echomq-go/runtime/internal/model"
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
+
+// holdings returns what a worker settles or extends: mostly what it holds, but
+// also what it held once, what others hold, and what nobody does. Those that it
+// holds are forgotten if forget is set.
+func (w *world) holdings(by *worker, forget bool) []holding {
+	var chosen []holding
+	for range 1 + w.random.IntN(3) {
+		switch n := w.random.IntN(10); {
+		case n < 8 && len(by.held) > 0:
+			at := w.random.IntN(len(by.held))
+			chosen = append(chosen, by.held[at])
+			if forget {
+				by.past = append(by.past, by.held[at])
+				by.held = append(by.held[:at:at], by.held[at+1:]...)
+			}
+		case n < 9 && len(by.past) > 0:
+			recent := min(len(by.past), 8)
+			chosen = append(chosen, by.past[len(by.past)-1-w.random.IntN(recent)])
+		case n < 9 || w.chance(50):
+			chosen = append(chosen, holding{id: w.ids(1)[0].String(), token: one(w, by.token(), "w9:1")})
+		}
+	}
+	if len(chosen) > 0 && w.chance(10) {
+		chosen = append(chosen, chosen[0])
+	}
+	return chosen
+}
+
+func (w *world) someSettle(by *worker) model.Caller {
+	call := script.Settle{Events: script.SettleEvents(w.level()), History: 1000}
+	for _, held := range w.holdings(by, !w.chance(10)) {
+		call.Items = append(call.Items, script.SettleItem{
+			ID: jobID(held.id), Token: held.token,
+			Outcome: one(w, script.SettleOutcomeCompleted, script.SettleOutcomeFailed, script.SettleOutcomeRetry,
+				script.SettleOutcomeSnooze, script.SettleOutcomeRelease),
+			Value: []byte(one(w, "", "a value")), Trace: []byte(one(w, "", `["first","second"]`)),
+			Delay: one[int64](w, 0, 0, 1, 2, hour), Attempts: held.attempts + 1, Starts: held.starts,
+			Unknown: w.random.Int64N(3), Priority: held.priority,
+			Keep: w.chance(60), Announce: w.chance(20),
+		})
+	}
+	if len(call.Items) == 0 {
+		return nil
+	}
+	return call
+}
+
+func (w *world) someExtend(by *worker) model.Caller {
+	call := script.Extend{Lease: one[int64](w, 1, 2, hour)}
+	for _, held := range w.holdings(by, false) {
+		call.Items = append(call.Items, script.ExtendItem{ID: jobID(held.id), Token: held.token})
+	}
+	if len(call.Items) == 0 {
+		return nil
+	}
+	return call
+}
+
+func (w *world) somePromote() model.Caller {
+	call := script.Promote{Events: script.PromoteEvents(w.level()), History: 1000}
+	for _, id := range w.from(w.state.Delayed, 4) {
+		call.Items = append(call.Items, script.PromoteItem{ID: id})
+	}
+	return call
+}
+
+func (w *world) someRecover() model.Caller {
+	call := script.Recover{Events: script.RecoverEvents(w.level()), History: 1000}
+	for _, id := range w.from(w.state.Active, 4) {
+		deadline := w.state.Active[id.String()]
+		if w.chance(10) {
+			deadline--
+		}
+		call.Items = append(call.Items, script.RecoverItem{ID: id, Deadline: deadline, Stalls: w.random.Int64N(3)})
+	}
+	return call
+}
+
+func (w *world) someTrim() model.Caller {
+	call := script.Trim{Set: one(w, script.TrimSetCompleted, script.TrimSetFailed)}
+	set := w.state.Completed
+	if call.Set == script.TrimSetFailed {
+		set = w.state.Failed
+	}
+	for _, id := range w.from(set, 4) {
+		call.Items = append(call.Items, script.TrimItem{
+			ID: id, Age: one[int64](w, -1, 0, 20, hour), Newer: one[int64](w, -1, 0, 1, 3),
+		})
+	}
+	return call
+}

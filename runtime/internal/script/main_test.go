@@ -1,0 +1,9 @@
+package script_test
+
+import (
+	"testing"
+
+	"github.com/echomq/echomq-go/runtime/internal/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }

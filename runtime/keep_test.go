@@ -1,0 +1,136 @@
+package echomq_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	echomq "github.com/echomq/echomq-go/runtime"
+)
+
+// completedOrFailed is a handler whose jobs called bad fail.
+func completedOrFailed(_ context.Context, job *echomq.Job[greeting]) (string, error) {
+	if strings.HasPrefix(job.Payload.Name, "bad") {
+		return "", echomq.Fail(errFlaky)
+	}
+	return "fine", nil
+}
+
+func TestNothingIsKept(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.work(t, completedOrFailed)
+		none := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{None: true}, Failed: echomq.Keep{None: true}})
+		good, bad := f.enqueue(t, "good", none), f.enqueue(t, "bad", none)
+		_, err := good.Await(f.ctx)
+		require.ErrorIs(t, err, echomq.ErrNotKept)
+		failure := awaitFailure(t, f, bad)
+		require.Equal(t, "nothing was kept of it", failure.Reason)
+		require.Equal(t, echomq.StateCompleted, state(t, f, good), "a stub tells how it ended")
+		require.Equal(t, echomq.StateFailed, state(t, f, bad))
+		for _, handle := range []echomq.Handle[string]{good, bad} {
+			fields := f.hash(t, handle.ID)
+			require.Len(t, fields, 2, "the name and the last settle")
+			left := f.store.PTTL(f.ctx, f.queue.Key(handle.ID)).Val()
+			require.Greater(t, left, 30*time.Second, "longer than anyone sends again")
+			require.LessOrEqual(t, left, time.Minute)
+		}
+		require.Zero(t, f.store.Exists(f.ctx, f.queue.Key("completed"), f.queue.Key("failed")).Val())
+		require.True(t, f.enqueue(t, "again", echomq.ID(good.ID)).Existing)
+	})
+}
+
+func TestJobWithoutResultOfWhichNothingIsKept(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		job := echomq.NewJobType[greeting, echomq.None](f.jobSpec("note"))
+		f.serve(t, []echomq.Route{echomq.RouteTo(job, echomq.NoResult(
+			func(context.Context, *echomq.Job[greeting]) error { return nil }))})
+		handle, err := echomq.Enqueue(f.ctx, f.producer, job, greeting{},
+			echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{None: true}}))
+		require.NoError(t, err)
+		await(t, f, handle)
+	})
+}
+
+// tidy starts a worker that looks all the time for what is kept no longer.
+func (f *fixture) tidy(t *testing.T) *worker {
+	t.Helper()
+	return f.run(t, []echomq.WorkerOption{echomq.CleanEvery(20 * time.Millisecond)},
+		echomq.Serve(f.spec, []echomq.Route{echomq.RouteTo(f.greet(), completedOrFailed)}, echomq.Concurrency(1)))
+}
+
+func TestEndedJobsAreKeptByCount(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		keep := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Count: 3}, Failed: echomq.Keep{Count: 2}})
+		var good, bad []echomq.Handle[string]
+		for i := range 6 {
+			good = append(good, f.enqueue(t, fmt.Sprint("good ", i), keep))
+			bad = append(bad, f.enqueue(t, fmt.Sprint("bad ", i), keep))
+		}
+		f.tidy(t)
+		await(t, f, good[5])
+		awaitFailure(t, f, bad[5])
+		eventually(t, func() bool {
+			return f.store.ZCard(f.ctx, f.queue.Key("completed")).Val() == 3 && f.store.ZCard(f.ctx, f.queue.Key("failed")).Val() == 2
+		}, "the oldest are gone")
+		for i := range 6 {
+			want := map[bool]echomq.State{true: echomq.StateMissing, false: echomq.StateCompleted}[i < 3]
+			require.Equal(t, want, state(t, f, good[i]), "good %d", i)
+			want = map[bool]echomq.State{true: echomq.StateMissing, false: echomq.StateFailed}[i < 4]
+			require.Equal(t, want, state(t, f, bad[i]), "bad %d", i)
+		}
+	})
+}
+
+func TestEndedJobsAreKeptByAge(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.tidy(t)
+		short := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Age: time.Millisecond}})
+		young := f.enqueue(t, "young")
+		gone := f.enqueue(t, "old", short)
+		stays := f.enqueue(t, "bad", short)
+		eventually(t, func() bool { return f.store.ZScore(f.ctx, f.queue.Key("completed"), young.ID).Err() == nil }, "it ended")
+		reach(t, f, gone, echomq.StateMissing)
+		require.Equal(t, "fine", await(t, f, young), "each job has its own bounds")
+		awaitFailure(t, f, stays)
+	})
+}
+
+func TestEveryKeyOfATrimmedJobGoes(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		w := f.work(t, completedOrFailed)
+		handle := f.enqueue(t, "old", echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Age: time.Millisecond}}))
+		await(t, f, handle)
+		w.halt(t)
+		key := f.queue.Key(handle.ID)
+		require.NoError(t, f.store.RPush(f.ctx, key+":logs", "line").Err())
+		require.NoError(t, f.store.SAdd(f.ctx, key+":dependencies", "child").Err())
+		require.NoError(t, f.store.HSet(f.ctx, key+":processed", "child", "1").Err())
+		require.NoError(t, f.store.HSet(f.ctx, key+":failed", "child", "1").Err())
+		f.tidy(t)
+		reach(t, f, handle, echomq.StateMissing)
+		for _, left := range f.keys(t) {
+			require.NotContains(t, left, handle.ID)
+		}
+	})
+}
+
+func TestTrimmingGoesOnBeyondOnePage(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		w := f.work(t, completedOrFailed)
+		keep := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Age: time.Millisecond}})
+		forever := f.enqueue(t, "for ever", echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Age: echomq.Forever, Count: echomq.NoLimit}}))
+		outcomes, err := echomq.EnqueueBatch(f.ctx, f.producer, f.greet(), echomq.Items(people(450)...), keep)
+		require.NoError(t, err)
+		await(t, f, forever)
+		eventually(t, func() bool { return f.store.ZCard(f.ctx, f.queue.Key("completed")).Val() == 451 }, "all have ended")
+		w.halt(t)
+		f.tidy(t)
+		eventually(t, func() bool { return f.store.ZCard(f.ctx, f.queue.Key("completed")).Val() == 1 }, "one is left")
+		require.Equal(t, "fine", await(t, f, forever))
+		require.Equal(t, echomq.StateMissing, state(t, f, outcomes[0].Handle))
+	})
+}

@@ -1,0 +1,2 @@
+--- @include "pieces/here"
+return redis.call('GET', KEYS[1])

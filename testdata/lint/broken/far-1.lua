@@ -1,0 +1,2 @@
+--- @include "<base>/pieces/here"
+return redis.call('GET', KEYS[1])

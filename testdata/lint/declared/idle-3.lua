@@ -1,0 +1,2 @@
+-- Of three keys it uses one.
+return redis.call('GET', KEYS[2])

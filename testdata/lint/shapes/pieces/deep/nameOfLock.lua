@@ -1,0 +1,3 @@
+local function nameOfLock(ticket)
+  return ticket .. ':lock'
+end
