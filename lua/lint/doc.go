@@ -29,4 +29,12 @@
 //
 // [Operands] needs no header. It tells for every key operand of a script,
 // whoever wrote it, whether it is one of KEYS and, if not, how it was built.
+// It follows more than [Check] does, and is as sound: locals that are assigned
+// again, choices, parameters to all calls of their function, results to what the
+// function returns for the arguments of that call, and names of commands that
+// are one of several constants.
+//
+// [Inspect] judges a file, ours by Check and any other by Operands, with the files
+// that it includes and the number of keys that its name declares; [Scripts] tells
+// the scripts of a folder from the pieces that they include.
 package lint

@@ -105,10 +105,9 @@ func includedName(line []byte) string {
 	return string(match[1]) + string(match[2])
 }
 
-// Includes returns the paths of the files that the script in file names in an
-// include line, as far as they can be read, without following them further. By
-// it a folder's scripts are told from the pieces that they are made of.
-func Includes(file string, read func(string) ([]byte, error)) []string {
+// includesOf returns the paths of the files that a file names in an include line,
+// as far as they can be read, without following them further.
+func includesOf(file string, read func(string) ([]byte, error)) []string {
 	text, err := read(file)
 	if err != nil {
 		return nil

@@ -91,7 +91,7 @@ var mutations = []mutation{
 // TestModelFindsFaults plants a fault in a script, one after the other, and
 // shows that the model finds it.
 func TestModelFindsFaults(t *testing.T) {
-	const seeds, steps = 4, 1500
+	const seeds, steps = 8, 1500
 	t.Parallel()
 	engine := enginetest.Start(t, enginetest.Valkey)
 	for _, m := range mutations {

@@ -86,7 +86,7 @@ func (w *world) act(ctx context.Context) error {
 	case n < 70:
 		return w.make(ctx, nil, w.someRecover())
 	case n < 72:
-		return w.make(ctx, nil, script.Due{Limit: 1 + w.random.Int64N(4)})
+		return w.make(ctx, nil, script.Due{Limit: one[int64](w, 1, 2, 4, 500, 500)})
 	case n < 75:
 		return w.make(ctx, nil, script.Inspect{Items: inspectItems(w.ids(4))})
 	case n < 79:
