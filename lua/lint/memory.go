@@ -82,7 +82,7 @@ func (w *writes) statement(stmt ast.Stmt, p path) path {
 	case *ast.IfStmt:
 		return w.branch(stmt, p)
 	case *ast.ReturnStmt:
-		p = w.exprs(stmt.Exprs, p)
+		w.exprs(stmt.Exprs, p)
 		return path{ended: true}
 	case *ast.BreakStmt:
 		w.breaks = append(w.breaks, p)

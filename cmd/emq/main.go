@@ -1,0 +1,21 @@
+// Command emq looks at EchoMQ queues and at what speaks their protocol.
+//
+//	emq lint PATH…    judge Redis Lua scripts: does each declare its keys?
+//	emq slot KEY…     the hash tag and slot of keys
+//
+// The exit status is 0 if all is well, 1 if what was looked at is not, and 2 if
+// it could not be told.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
