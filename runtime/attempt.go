@@ -38,7 +38,8 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 	route, known := r.routes[envelope.Name]
 	a.route = route
 	switch {
-	case r.isStopping():
+	case r.isStopping(), r.full():
+		// More than there are slots for comes only of a pick that took twice.
 		r.settleUnrun(a.giveBack())
 	case err != nil:
 		r.settleUnrun(a.fail(fmt.Errorf("the job's record cannot be read: %w", err)))

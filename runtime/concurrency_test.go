@@ -14,29 +14,24 @@ import (
 func TestConcurrencyIsUsedAndNeverExceeded(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		const slots, jobs = 5, 60
+		outcomes, err := echomq.EnqueueBatch(f.ctx, f.producer, f.greet(), echomq.Items(people(jobs)...))
+		require.NoError(t, err)
 		var running, most atomic.Int64
-		full := make(chan struct{})
+		gate := make(chan struct{})
 		f.work(t, func(context.Context, *echomq.Job[greeting]) (string, error) {
-			now := running.Add(1)
-			for {
-				before := most.Load()
-				if now <= before || most.CompareAndSwap(before, now) {
-					break
-				}
+			if now := running.Add(1); now > most.Load() {
+				most.Store(now)
 			}
-			if now == slots {
-				select {
-				case <-full:
-				default:
-					close(full)
-				}
-			}
-			<-full // nobody leaves before all slots were taken at once
+			<-gate
 			running.Add(-1)
 			return "", nil
 		}, echomq.Concurrency(slots))
-		outcomes, err := echomq.EnqueueBatch(f.ctx, f.producer, f.greet(), echomq.Items(people(jobs)...))
-		require.NoError(t, err)
+		eventually(t, func() bool { return running.Load() == slots }, "all slots are taken")
+		require.EqualValues(t, slots, f.store.ZCard(f.ctx, f.queue.Key("active")).Val(), "no more is taken than can run")
+		for range jobs {
+			require.LessOrEqual(t, running.Load(), int64(slots))
+			gate <- struct{}{}
+		}
 		for _, outcome := range outcomes {
 			await(t, f, outcome.Handle)
 		}

@@ -17,6 +17,7 @@ type exchangerState struct {
 	reserved []script.PickItem   // held for us, to be declared
 	window   []string            // what comes next, as last seen
 	pick     *script.Pick        // sent, and its answer lost
+	late     *script.Pick        // sent again and answered: to be asked what came of it
 	settle   []result            // sent, and its answer lost or refused
 	refusals int                 // in a row, of settle
 	known    map[string]settings // of opts seen before
@@ -60,6 +61,8 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	case x.pick != nil:
 		x.pick.Again = true
 		pick = x.pick
+	case x.late != nil:
+		pick, x.late = x.late, nil
 	case r.stopping && len(x.reserved) > 0, r.stopping && !x.waiting && !x.final:
 		// What is reserved is started, to be given back; and the marker is left
 		// as it should be, in case the waker has taken it away.
@@ -172,6 +175,12 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 		return false
 	}
 	x.pick = nil
+	if pick.Again && pick.Want > 0 {
+		// The first one may have come after the second, over a slower way, and
+		// have taken jobs of which its answer is lost.
+		pick.Want = 0
+		x.late = &pick
+	}
 	x.window = reply.Window
 	x.reserved = x.reserved[:0:0]
 	for _, id := range reply.Reserved {
@@ -185,7 +194,9 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 	x.hungry = len(reply.Window) > 0 || len(x.reserved) > 0
 	r.tell(times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, at: time.Now()})
 	for _, started := range reply.Started {
-		r.begin(started, pick.Token, reply.Now)
+		if !r.holds(started.ID, pick.Token) {
+			r.begin(started, pick.Token, reply.Now)
+		}
 	}
 	return true
 }

@@ -154,6 +154,7 @@ type ledger struct {
 	running map[string]int
 	order   []string
 	wrongs  []string
+	most    int // how many ran at once
 }
 
 // handle does a chore.
@@ -186,6 +187,11 @@ func (l *ledger) enter(id string) {
 	l.runs[id]++
 	l.running[id]++
 	l.order = append(l.order, id)
+	busy := 0
+	for _, n := range l.running {
+		busy += n
+	}
+	l.most = max(l.most, busy)
 	if l.running[id] > 1 {
 		l.wrongs = append(l.wrongs, fmt.Sprintf("job %s ran twice at the same time", id))
 	}
@@ -194,7 +200,9 @@ func (l *ledger) enter(id string) {
 func (l *ledger) leave(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.running[id]--
+	if l.running[id]--; l.running[id] == 0 {
+		delete(l.running, id)
+	}
 }
 
 func (l *ledger) wrong(format string, args ...any) {
@@ -252,7 +260,7 @@ func eachOnce(ids []string) map[string]int {
 	return want
 }
 
-// eventuallyFault waits until a condition holds that nothing else signals.
+// eventually waits until a condition holds that nothing else signals.
 func (b *faultBed) eventually(t *testing.T, condition func() bool, what string) {
 	t.Helper()
 	for tick := time.NewTicker(5 * time.Millisecond); !condition(); {

@@ -25,7 +25,7 @@ import (
 // a worker whose pick always came too late would get next to nothing.
 func TestDistantWorkersGetTheirShare(t *testing.T) {
 	t.Parallel()
-	const workers, slots, jobs, takes = 32, 4, 3500, 100 * time.Millisecond
+	const workers, slots, jobs, takes = 32, 4, 2000, 100 * time.Millisecond
 	distances := []time.Duration{0, 1, 2, 5, 10}
 	b := newFaultBed(t, startValkey(t))
 

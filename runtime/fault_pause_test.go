@@ -45,7 +45,7 @@ func TestAbsentServerStallsNobody(t *testing.T) {
 }
 
 func absence(t *testing.T, engine *enginetest.Engine, readTimeout time.Duration, leave, comeBack func(*enginetest.Engine)) {
-	const lease, absences, long, short = time.Second, 3, 6, 1500
+	const lease, absences, long, short = time.Second, 2, 6, 900
 	b := newFaultBed(t, engine)
 	impatient := func() *echomq.Client {
 		options := b.engine.Options()

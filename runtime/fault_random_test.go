@@ -37,7 +37,7 @@ func (m *misfortune) strikes(command []string) bool {
 // as its job asks for.
 func TestNothingIsLostOrRunTwiceAtRandom(t *testing.T) {
 	t.Parallel()
-	const workers, producers, jobs = 4, 3, 250
+	const workers, producers, jobs = 4, 3, 200
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	b := newFaultBed(t, startValkey(t))

@@ -2,6 +2,7 @@ package echomq_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -91,6 +92,50 @@ func TestCancelledContextEndsTheCallAtOnce(t *testing.T) {
 	assert.Equal(t, []string{"perhaps"}, unknown.IDs)
 }
 
+// TestLatePickIsNotForgotten: a pick whose answer did not come is sent again, and
+// only then does the first one arrive, over a slower way. What it takes must be
+// run by its worker as well, rather than wait for the lease to end.
+func TestLatePickIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	const slots = 4
+	b := newFaultBed(t, startValkey(t))
+	proxy := enginetest.NewProxy(t, b.engine)
+	pick := calls("pick")
+	var late []any
+	picks := 0
+	proxy.CutBeforeRequest(func(command []string) bool {
+		if !pick(command) || late == nil && wants(command) == "0" {
+			return false
+		}
+		switch picks++; picks {
+		case 1:
+			for _, argument := range command {
+				late = append(late, argument)
+			}
+			return true
+		case 3: // the second was the same once more
+			reply, err := b.direct.Do(b.ctx, late...).Slice()
+			if assert.NoError(t, err) {
+				started, reserved := len(reply[3].([]any))/3, len(reply[4].([]any))
+				assert.Positive(t, started+reserved, "the late pick took nothing")
+				t.Logf("the late pick started %d jobs and reserved %d", started, reserved)
+			}
+		}
+		return false
+	})
+	ids := b.addMany(t, 60, chore{Takes: 2 * time.Millisecond})
+	w := b.work(t, b.through(t, proxy.Client(t)), echomq.Concurrency(slots))
+	begun := time.Now()
+	b.drain(t, len(ids))
+	assert.Less(t, time.Since(begun), echomq.DefaultLease, "jobs waited for the end of a lease")
+	w.stop(t)
+	assert.GreaterOrEqual(t, picks, 3)
+	assert.LessOrEqual(t, b.ledger.most, slots, "more handlers ran at once than there are slots")
+	b.ledger.requireRuns(t, eachOnce(ids))
+	b.requireUntouched(t, eachOnce(ids))
+	b.requireAtRest(t)
+}
+
 // TestSettleWithLostAnswersCountsOnce loses the answers to settles, and looks at
 // what they left: one attempt, one event, one entry.
 func TestSettleWithLostAnswersCountsOnce(t *testing.T) {
@@ -119,4 +164,10 @@ func TestSettleWithLostAnswersCountsOnce(t *testing.T) {
 	for id, n := range ends {
 		assert.Equal(t, 1, n, "job %v", id)
 	}
+}
+
+// wants returns how many heads a pick is to pop: its sixth argument.
+func wants(pick []string) string {
+	keys, _ := strconv.Atoi(pick[2])
+	return pick[3+keys+5]
 }

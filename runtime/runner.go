@@ -281,6 +281,21 @@ func (r *runner) hold(h *holding) {
 	r.running++
 }
 
+// holds reports whether a job is held under a token.
+func (r *runner) holds(id, token string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[id]
+	return h != nil && h.token == token
+}
+
+// full reports whether all slots are taken.
+func (r *runner) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running >= r.config.concurrency
+}
+
 // release ends the holding of a job under a token.
 func (r *runner) release(id, token string) {
 	r.mu.Lock()
