@@ -150,12 +150,14 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 		res.attempts++
 		res.keep = !a.settings.keepCompleted.None
 		return res
-	case errors.Is(cause, ErrShutdown):
-		return a.giveBack()
 	case errors.As(err, &snooze):
 		res := a.result(script.SettleOutcomeSnooze)
 		res.delay = snooze.after
 		return res
+	case errors.As(err, &fail) && !errors.Is(err, context.Canceled):
+		return a.fail(err)
+	case errors.Is(cause, ErrShutdown):
+		return a.giveBack()
 	case errors.As(err, &fail):
 		return a.fail(err)
 	case errors.Is(cause, ErrTimeout):

@@ -77,8 +77,11 @@ func fenceVersion(queue wire.Queue, key, found string) error {
 	case strings.HasPrefix(found, migrated):
 		fence.Kind = ErrMigrated
 		fence.Advice = fmt.Sprintf("use queue %q", strings.TrimPrefix(found, migrated))
-	case ours && isNumber(major) && major != expected:
+	case ours && isVersion(version) && major != expected:
 		fence.Kind = ErrOtherMajor
+		fence.Advice = "use a library of that version, or another queue name"
+	case ours && isVersion(version):
+		fence.Kind = ErrVersion
 		fence.Advice = "use a library of that version, or another queue name"
 	default:
 		fence.Kind = ErrForeignVersion
@@ -87,8 +90,9 @@ func fenceVersion(queue wire.Queue, key, found string) error {
 	return fence
 }
 
-func isNumber(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == ""
+// isVersion reports whether text is numbers parted by points.
+func isVersion(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789.") == ""
 }
 
 // fenceFeatures judges the features that a queue says its clients must know:

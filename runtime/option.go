@@ -54,6 +54,23 @@ func LegacyPrefixes(prefixes ...string) ClientOption {
 	return clientOption(func(c *clientConfig) { c.legacy = prefixes })
 }
 
+// WithReplicaAck makes every call that adds jobs, or settles them, wait until n
+// replicas have acknowledged it, so that a fail-over to one of them does not lose
+// it; default 0, which waits for none. With a single replica n is 1; with several
+// only as many as there are make it certain that the one which takes over has it.
+//
+// What fewer replicas acknowledged in time is [ErrNotReplicated] for who adds; it
+// is waited for as long as an answer that was lost. A worker settles such a job
+// again for some ten seconds, and then leaves it at that: at worst the job runs
+// again. The price is the way to the replicas and back in every call, and that
+// nothing can be added while too few of them are there.
+//
+// It needs a [*redis.Client], also one of Sentinel, or a [*redis.ClusterClient];
+// with another store these calls fail with [ErrOption].
+func WithReplicaAck(n int) ClientOption {
+	return clientOption(func(c *clientConfig) { c.replicas = n })
+}
+
 // QueueNameOption is the option [QueueName].
 type QueueNameOption string
 
@@ -155,7 +172,12 @@ func Priority(n int) JobOption {
 // Timeout is for how long an attempt may run; default 5 minutes, [NoTimeout]
 // for ever.
 func Timeout(d time.Duration) JobOption {
-	return func(c *enqueueConfig) { c.spec.Timeout = d }
+	return func(c *enqueueConfig) {
+		c.spec.Timeout = d
+		if d == 0 {
+			c.err = optionError("timeout 0: it must be positive, or NoTimeout")
+		}
+	}
 }
 
 // Retry says what follows a failed attempt. Zero fields leave the directive's

@@ -120,10 +120,14 @@ type enqueueConfig struct {
 	idGiven bool
 	in      bool
 	at      time.Time
+	err     error // of an option
 }
 
 // settle checks the options and enters them into the job.
 func (c enqueueConfig) settle(p *Prepared) error {
+	if c.err != nil {
+		return c.err
+	}
 	if err := c.spec.check(); err != nil {
 		return err
 	}
@@ -161,14 +165,18 @@ func newJobID() wire.JobID {
 	return id
 }
 
-// withIDs gives an error whose outcome is unknown the ids that it is about.
+// withIDs gives an error of jobs that may have been added the ids that it is
+// about.
 func withIDs(err error, jobs []Prepared) error {
-	if !errors.Is(err, ErrOutcomeUnknown) {
-		return err
+	ids := make([]string, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.id.String()
 	}
-	unknown := &UnknownOutcomeError{Err: err}
-	for _, job := range jobs {
-		unknown.IDs = append(unknown.IDs, job.id.String())
+	switch {
+	case errors.Is(err, ErrOutcomeUnknown):
+		return &UnknownOutcomeError{IDs: ids, Err: err}
+	case errors.Is(err, ErrNotReplicated):
+		return &NotReplicatedError{IDs: ids, Err: err}
 	}
-	return unknown
+	return err
 }

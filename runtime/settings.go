@@ -53,6 +53,8 @@ func (s JobSpec) check() error {
 		return optionError("jitter %d is neither FullJitter nor NoJitter", s.Retry.Jitter)
 	case belowMillisecond(s.Retry.Base) || belowMillisecond(s.Retry.Cap):
 		return optionError("backoff base %v and cap %v must each be at least 1ms", s.Retry.Base, s.Retry.Cap)
+	case orDefault(s.Retry.Base, DefaultBackoffBase) > orDefault(s.Retry.Cap, DefaultBackoffCap):
+		return optionError("backoff base %v is above the cap %v", orDefault(s.Retry.Base, DefaultBackoffBase), orDefault(s.Retry.Cap, DefaultBackoffCap))
 	}
 	if err := s.Keep.Completed.check("completed"); err != nil {
 		return err
