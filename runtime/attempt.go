@@ -38,9 +38,6 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 	route, known := r.routes[envelope.Name]
 	a.route = route
 	switch {
-	case r.isStopping(), r.full():
-		// More than there are slots for comes only of a pick that took twice.
-		r.settleUnrun(a.giveBack())
 	case err != nil:
 		r.settleUnrun(a.fail(fmt.Errorf("the job's record cannot be read: %w", err)))
 	case envelope.DeferredFailure != "":
@@ -49,7 +46,11 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 		r.settleUnrun(a.handOn(known))
 	default:
 		ctx, cancel := context.WithCancelCause(r.jobs)
-		r.hold(&holding{id: id, token: token, cancel: cancel})
+		if !r.hold(&holding{id: id, token: token, cancel: cancel}) {
+			cancel(ErrShutdown)
+			r.settleUnrun(a.giveBack())
+			return
+		}
 		go a.run(ctx, cancel)
 	}
 }

@@ -3,9 +3,9 @@ package echomq
 import (
 	"context"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,10 +26,11 @@ const briefWindow = 3 * time.Second
 type fate int
 
 const (
-	done        fate = iota // executed, and answered
-	refused                 // not executed; sending it again gives the same answer
-	notExecuted             // not executed; sending it again may succeed
-	unknown                 // executed or not: the answer was lost
+	done         fate = iota // executed, and answered
+	refused                  // not executed; sending it again gives the same answer
+	notExecuted              // not executed; sending it again may succeed
+	unknown                  // executed or not: the answer was lost
+	unreplicated             // executed, and answered; too few replicas have acknowledged
 )
 
 // once is a command that the client library never sends twice by itself: it
@@ -59,7 +60,8 @@ type answer struct {
 
 // exchange sends calls to the store in one round trip and returns an answer
 // for each. Calls of a script that the server has not loaded are sent once
-// more after loading it: they were not executed.
+// more after loading it: they were not executed. In a cluster it is loaded on
+// all nodes, of which one that is away need not be the queue's.
 func (c *Client) exchange(ctx context.Context, calls ...script.Call) []answer {
 	answers := c.send(ctx, calls)
 	var missing []int
@@ -72,13 +74,15 @@ func (c *Client) exchange(ctx context.Context, calls ...script.Call) []answer {
 		return answers
 	}
 	again := make([]script.Call, len(missing))
+	loaded := make(map[string]bool)
 	for n, i := range missing {
 		again[n] = calls[i]
-		if err := c.store.ScriptLoad(ctx, calls[i].Script.Source).Err(); err != nil {
-			answers[i] = answer{err: err, fate: notExecuted}
-			if classify(err) == refused {
-				answers[i].fate = refused
-			}
+		if loaded[calls[i].Script.SHA1] {
+			continue
+		}
+		loaded[calls[i].Script.SHA1] = true
+		if err := c.store.ScriptLoad(ctx, calls[i].Script.Source).Err(); classify(err) == refused {
+			answers[i] = answer{err: notPermitted(calls[i], err), fate: refused}
 			return answers
 		}
 	}
@@ -93,9 +97,13 @@ func (c *Client) send(ctx context.Context, calls []script.Call) []answer {
 	for i, call := range calls {
 		cmds[i] = evalsha(ctx, call)
 	}
-	if len(cmds) == 1 {
+	var short error
+	switch {
+	case slices.ContainsFunc(calls, c.acknowledged):
+		short = c.sendReplicated(ctx, calls[0].Keys[0], cmds)
+	case len(cmds) == 1:
 		_ = c.store.Process(ctx, cmds[0])
-	} else {
+	default:
 		pipe := c.store.Pipeline()
 		for _, cmd := range cmds {
 			_ = pipe.Process(ctx, cmd)
@@ -108,7 +116,11 @@ func (c *Client) send(ctx context.Context, calls []script.Call) []answer {
 		if errors.Is(err, redis.Nil) {
 			err = nil
 		}
-		answers[i] = answer{reply: reply, err: err, fate: classify(err)}
+		answers[i] = answer{reply: reply, err: notPermitted(calls[i], err), fate: classify(err)}
+		if err == nil && short != nil && c.acknowledged(calls[i]) {
+			answers[i].err, answers[i].fate = short, unreplicated
+		}
+		refresh(c.store, err)
 	}
 	return answers
 }
@@ -141,7 +153,7 @@ func classify(err error) fate {
 	if errors.As(err, &op) && op.Op == "dial" || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) {
 		return notExecuted
 	}
-	if isNotRedis(err) || errors.Is(err, redis.ErrClosed) {
+	if isNotRedis(err) || errors.Is(err, redis.ErrClosed) || errors.Is(err, ErrOption) {
 		return refused
 	}
 	var dns *net.DNSError
@@ -160,30 +172,34 @@ func isNotRedis(err error) bool {
 
 // call makes one call and sees it through: what was not executed is sent again
 // while ctx allows, or once where ctx has no deadline; what may have been
-// executed is sent again within the replay window. Every script bears that.
+// executed, or has not been acknowledged by replicas, is sent again within the
+// replay window. Every script bears that.
 func (c *Client) call(ctx context.Context, op string, call script.Call) (any, error) {
 	if ctx.Err() != nil {
 		return nil, &StoreError{Kind: ErrNotSent, Op: op, Err: context.Cause(ctx)}
 	}
 	first := time.Now()
 	_, patient := ctx.Deadline()
-	var lost error
+	var lost error // what the last call that was or may have been executed came to
+	kind := ErrOutcomeUnknown
 	for try := 0; ; try++ {
 		a, err := c.attempt(ctx, call)
 		if err != nil {
 			// The caller's context ended while the call was out.
-			return nil, &StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: err}
+			return nil, &StoreError{Kind: kind, Op: op, Err: err}
 		}
 		switch a.fate {
 		case done:
 			return a.reply, nil
 		case refused:
 			if lost != nil {
-				return nil, &StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: errors.Join(lost, a.err)}
+				return nil, &StoreError{Kind: kind, Op: op, Err: errors.Join(lost, a.err)}
 			}
 			return nil, refusal(op, a.err)
 		case unknown:
-			lost = a.err
+			lost, kind = a.err, ErrOutcomeUnknown
+		case unreplicated:
+			lost, kind = a.err, ErrNotReplicated
 		case notExecuted:
 			if lost == nil && !patient && !isReply(a.err) {
 				return nil, unreachable(op, a.err)
@@ -193,9 +209,9 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 		if !patient && !isReply(a.err) {
 			window = briefWindow
 		}
-		if time.Since(first) > window || sleep(ctx, retryPause(try)) != nil {
+		if time.Since(first) > window || sleep(ctx, pauseAfter(a.err, try)) != nil {
 			if lost != nil {
-				return nil, &StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: lost}
+				return nil, &StoreError{Kind: kind, Op: op, Err: lost}
 			}
 			return nil, unreachable(op, a.err)
 		}
@@ -260,6 +276,9 @@ func unreachable(op string, err error) error {
 
 // refusal turns the error of a call that was refused into one of ours.
 func refusal(op string, err error) error {
+	if told := explained(op, err); told != nil {
+		return told
+	}
 	kind := kindOf(err)
 	if kind == nil {
 		return &StoreError{Kind: errRefused, Op: op, Err: err}
@@ -280,7 +299,7 @@ func kindOf(err error) error {
 		return ErrVersion
 	case hasWord(err, "NOAUTH"), hasWord(err, "WRONGPASS"), strings.Contains(err.Error(), "AUTH <password> called without"):
 		return ErrAuth
-	case hasWord(err, "NOPERM"), strings.Contains(err.Error(), "ACL failure in script"):
+	case isPermission(err):
 		return ErrPermission
 	case errors.Is(err, redis.ErrClosed):
 		return ErrClosed
@@ -301,16 +320,11 @@ func adviceFor(kind error) string {
 	case ErrAuth:
 		return "set Username and Password in the client's options"
 	case ErrPermission:
-		return "grant the user the queue's keys and the commands of the scripts"
+		return "`emq acl producer --queue NAME`, or worker, prints the rule that a user needs"
 	case ErrNotRedis:
 		return "check the address and TLS settings"
 	case ErrClosed:
 		return "the go-redis client was closed"
 	}
 	return ""
-}
-
-// connectionLost reports whether err is of a connection rather than a reply.
-func connectionLost(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || !isReply(err)
 }

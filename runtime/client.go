@@ -21,6 +21,7 @@ type Client struct {
 	rename     func(string) string
 	legacy     []string
 	awaitLimit time.Duration
+	replicas   int
 
 	// closing ends what the client started.
 	closing context.Context
@@ -38,6 +39,7 @@ type clientConfig struct {
 	rename     func(string) string
 	legacy     []string
 	awaitLimit time.Duration
+	replicas   int
 }
 
 // legacyPrefix is the prefix under which the v1 line keeps its queues by
@@ -61,6 +63,7 @@ func NewClient(store redis.UniversalClient, opts ...ClientOption) *Client {
 		rename:     config.rename,
 		legacy:     config.legacy,
 		awaitLimit: config.awaitLimit,
+		replicas:   config.replicas,
 		closing:    closing,
 		close:      cancel,
 		contacts:   make(map[string]*contact),

@@ -52,7 +52,7 @@ func (c *Client) look(ctx context.Context, queue wire.Queue) error {
 	var meta *redis.SliceCmd
 	var store *redis.StringCmd
 	err := c.persist(ctx, op, func() error {
-		_, err := c.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		commands, err := c.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 			for i, prefix := range c.legacy {
 				legacy[i] = pipe.Exists(ctx, queue.LegacyMetaKey(prefix))
 			}
@@ -63,7 +63,7 @@ func (c *Client) look(ctx context.Context, queue wire.Queue) error {
 		if err == redis.Nil {
 			return nil
 		}
-		return err
+		return notPermittedPlain(queue, commands, err)
 	})
 	if err != nil {
 		return err
@@ -90,12 +90,13 @@ func (c *Client) look(ctx context.Context, queue wire.Queue) error {
 // full still lets its queues be drained, so that is no error here.
 func (c *Client) register(ctx context.Context, op string, queue wire.Queue) error {
 	err := c.persist(ctx, op, func() error {
-		_, err := c.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			pipe.SetNX(ctx, wire.StoreVersionKey, wire.Version, 0)
+		commands, err := c.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			// By its name: a right to SET would let a user replace the version.
+			pipe.Do(ctx, "setnx", wire.StoreVersionKey, wire.Version)
 			pipe.SAdd(ctx, wire.StoreQueuesKey, queue.Name())
 			return nil
 		})
-		return err
+		return notPermittedPlain(queue, commands, err)
 	})
 	if hasWord(err, "OOM") || kindOf(err) == ErrFull {
 		return nil
@@ -112,6 +113,7 @@ func (c *Client) persist(ctx context.Context, op string, run func() error) error
 		if ended != nil {
 			return unreachable(op, ended)
 		}
+		refresh(c.store, err)
 		switch classify(err) {
 		case done:
 			return nil

@@ -35,6 +35,10 @@ var (
 	// again in time: it may or may not have been carried out. Sending the same
 	// job id again is safe.
 	ErrOutcomeUnknown = errors.New("outcome is unknown")
+	// ErrNotReplicated is a call that was carried out, but that fewer replicas
+	// than [WithReplicaAck] asks for have acknowledged in time: a fail-over may
+	// undo it. Sending the same job id again is safe, and waits again.
+	ErrNotReplicated = errors.New("too few replicas have acknowledged")
 	// ErrNotSent is an item of a batch, or a whole call, that was not sent
 	// because of an earlier error.
 	ErrNotSent = errors.New("not sent")
@@ -106,6 +110,22 @@ func (e *UnknownOutcomeError) Error() string {
 
 // Unwrap returns [ErrOutcomeUnknown] and the cause.
 func (e *UnknownOutcomeError) Unwrap() []error { return []error{ErrOutcomeUnknown, e.Err} }
+
+// NotReplicatedError is an [ErrNotReplicated] with the ids of the jobs that were
+// added, and that a fail-over may undo. Adding them again under the same ids is
+// safe, and waits for the replicas again.
+type NotReplicatedError struct {
+	IDs []string
+	Err error
+}
+
+func (e *NotReplicatedError) Error() string {
+	return fmt.Sprintf("echomq: %v %d job(s), first %q: %v (enqueueing them again under the same ids is safe, and waits again)",
+		ErrNotReplicated, len(e.IDs), e.IDs[0], e.Err)
+}
+
+// Unwrap returns [ErrNotReplicated] and the cause.
+func (e *NotReplicatedError) Unwrap() []error { return []error{ErrNotReplicated, e.Err} }
 
 // JobError is the failure of a job, as [Handle.Await] returns it.
 type JobError struct {

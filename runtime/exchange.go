@@ -138,7 +138,7 @@ func (r *runner) trade(settle []result, pick *script.Pick) {
 	if pick != nil {
 		calls = append(calls, pick.Call(r.queue))
 	}
-	answers := r.client.exchange(r.store, calls...)
+	answers := r.exchange(calls...)
 	failed := false
 	if len(settle) > 0 {
 		failed = !r.settled(settle, answers[0])
@@ -205,6 +205,10 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 func (r *runner) settled(sent []result, a answer) bool {
 	x := &r.exchanger
 	reply, err := script.SettleReply{}, a.err
+	if a.fate == unreplicated && x.refusals >= maxRefusals {
+		r.log.Warn("what jobs did was settled; a fail-over may make them run again", "jobs", len(sent), "error", err)
+		err = nil
+	}
 	if err == nil {
 		reply, err = script.DecodeSettle(a.reply)
 	}
@@ -220,7 +224,7 @@ func (r *runner) settled(sent []result, a answer) bool {
 		r.tell(times{now: reply.Now, due: reply.Due, at: time.Now()})
 		return true
 	}
-	if a.fate == refused {
+	if a.fate == refused || a.fate == unreplicated {
 		x.refusals++
 	}
 	if x.refusals > maxRefusals {
@@ -239,5 +243,6 @@ func (r *runner) settled(sent []result, a answer) bool {
 const minWindow = 8
 
 // maxRefusals is how often a settle may be refused, as opposed to lost, before
-// its jobs are left to their leases.
+// its jobs are left to their leases; or go without the acknowledgement of
+// replicas, before it is done without.
 const maxRefusals = 8

@@ -36,3 +36,6 @@ func Waiting[R any](h Handle[R]) int {
 func CancelGrace(grace time.Duration) WorkerOption {
 	return workerOption(func(c *workerConfig) { c.cancelGrace = grace })
 }
+
+// Kind returns what kind of error err is, or nil.
+func Kind(err error) error { return kindOf(err) }

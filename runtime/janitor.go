@@ -1,6 +1,7 @@
 package echomq
 
 import (
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -80,14 +81,12 @@ func (s *sweep) step() (more bool, err error) {
 // expired returns the jobs of a page that seem to be kept no longer. The script
 // judges for itself.
 func (s *sweep) expired(page []redis.Z, now, size int64) ([]script.TrimItem, error) {
-	opts := make([]*redis.StringCmd, len(page))
-	_, err := s.client.store.Pipelined(s.store, func(pipe redis.Pipeliner) error {
-		for i, z := range page {
-			opts[i] = pipe.HGet(s.store, s.queue.Key(z.Member.(string)), fieldOpts)
-		}
-		return nil
-	})
-	if err != nil && err != redis.Nil && connectionLost(err) {
+	keys := make([]string, len(page))
+	for i, z := range page {
+		keys[i] = s.queue.Key(z.Member.(string))
+	}
+	read, err := s.readSettings(keys)
+	if err != nil {
 		return nil, err
 	}
 	var items []script.TrimItem
@@ -96,10 +95,9 @@ func (s *sweep) expired(page []redis.Z, now, size int64) ([]script.TrimItem, err
 		if err != nil {
 			continue
 		}
-		set, _ := decodeSettings(opts[i].Val())
-		keep := set.keepCompleted
+		keep := read[i].keepCompleted
 		if s.set == script.TrimSetFailed {
-			keep = set.keepFailed
+			keep = read[i].keepFailed
 		}
 		item := script.TrimItem{ID: id, Age: bound(keep.Age), Newer: bound(int64(keep.Count))}
 		newer := size - 1 - (s.from + int64(i))
@@ -108,6 +106,26 @@ func (s *sweep) expired(page []redis.Z, now, size int64) ([]script.TrimItem, err
 		}
 	}
 	return items, nil
+}
+
+// readSettings reads the settings of jobs. Those of one that is gone, or broken,
+// are the defaults; but not of one for which the store just did not answer.
+func (r *runner) readSettings(keys []string) ([]settings, error) {
+	opts := make([]*redis.StringCmd, len(keys))
+	_, _ = r.client.store.Pipelined(r.store, func(pipe redis.Pipeliner) error {
+		for i, key := range keys {
+			opts[i] = pipe.HGet(r.store, key, fieldOpts)
+		}
+		return nil
+	})
+	read := make([]settings, len(keys))
+	for i, cmd := range opts {
+		if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) && !hasWord(err, "WRONGTYPE") {
+			return nil, err
+		}
+		read[i], _ = decodeSettings(cmd.Val())
+	}
+	return read, nil
 }
 
 // bound returns what stands for no bound as the script takes it.
@@ -119,7 +137,7 @@ func bound(n int64) int64 {
 }
 
 func (s *sweep) trim(items []script.TrimItem) (trimmed int64, err error) {
-	a := s.client.exchange(s.store, script.Trim{Set: s.set, Items: items}.Call(s.queue))[0]
+	a := s.exchange(script.Trim{Set: s.set, Items: items}.Call(s.queue))[0]
 	if a.err != nil {
 		return 0, a.err
 	}

@@ -18,6 +18,9 @@ func (r *runner) renewEvery() time.Duration { return r.config.lease / renewals }
 // answer to a lost pick be had, well before the moment at which another worker
 // may take them: one renewal interval later.
 func (r *runner) retryPause(try int) time.Duration {
+	if r.sinceMove() < time.Second {
+		try = min(try, moveTries)
+	}
 	return min(retryPause(try), r.renewEvery()/4)
 }
 
@@ -53,31 +56,51 @@ func (r *runner) leaseLoop() {
 	}
 }
 
-// renew renews all leases and reports whether the store answered.
+// renew renews all leases and reports whether the store answered for all.
 func (r *runner) renew() bool {
-	for chunk := range slices.Chunk(r.holdings(), maxBatch) {
+	ok := true
+	for held := range slices.Chunk(r.holdings(), maxBatch) {
+		if failed, err := r.extend(held); err != nil {
+			ok = false
+			if r.store.Err() == nil {
+				r.log.Warn("leases could not be renewed; trying again", "jobs", failed, "error", err)
+			}
+			if !moving(err) {
+				break
+			}
+		}
+	}
+	return ok
+}
+
+// extend renews the leases of some jobs in one round trip, and returns of how
+// many it could not, and why.
+func (r *runner) extend(held []*holding) (failed int, failure error) {
+	chunks := slices.Collect(slices.Chunk(held, r.callSize(len(held))))
+	calls := make([]script.Call, len(chunks))
+	for n, chunk := range chunks {
 		call := script.Extend{Lease: r.config.lease.Milliseconds()}
 		for _, h := range chunk {
 			call.Items = append(call.Items, script.ExtendItem{ID: h.id, Token: h.token})
 		}
-		a := r.client.exchange(r.store, call.Call(r.queue))[0]
+		calls[n] = call.Call(r.queue)
+	}
+	for n, a := range r.exchange(calls...) {
 		reply, err := script.ExtendReply{}, a.err
 		if err == nil {
 			reply, err = script.DecodeExtend(a.reply)
 		}
 		if err != nil {
-			if r.store.Err() == nil {
-				r.log.Warn("leases could not be renewed; trying again", "jobs", len(chunk), "error", err)
-			}
-			return false
+			failed, failure = failed+len(chunks[n]), err
+			continue
 		}
 		for i, verdict := range reply.Results {
 			if verdict.Verdict == script.ExtendVerdictLost {
-				r.lose(chunk[i])
+				r.lose(chunks[n][i])
 			}
 		}
 	}
-	return true
+	return failed, failure
 }
 
 // lose ends the context of a job whose lease was lost, unless it has ended in

@@ -45,7 +45,7 @@ func NewProducer(client *Client, spec QueueSpec, opts ...ProducerOption) *Produc
 }
 
 // Enqueue adds one job and returns its handle. An error that is
-// [ErrOutcomeUnknown] carries the job's id.
+// [ErrOutcomeUnknown] or [ErrNotReplicated] carries the job's id.
 func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payload T, opts ...EnqueueOption) (Handle[R], error) {
 	prepared, err := prepare(p, job, payload, opts)
 	if err != nil {
@@ -121,7 +121,8 @@ type Sent struct {
 	// Existing says that a job of this id was there already.
 	Existing bool
 	// Err, where set, says why the job was not added; or, as an
-	// [ErrOutcomeUnknown], that it is not known whether it was.
+	// [ErrOutcomeUnknown], that it is not known whether it was; or, as an
+	// [ErrNotReplicated], that it was and may be lost in a fail-over.
 	Err error
 }
 

@@ -63,7 +63,8 @@ type runner struct {
 	idle     chan struct{} // closed when stopping and nothing runs; made by stop
 	held     map[string]*holding
 	results  []result
-	returned []result // to be given back, when all have returned
+	returned []result  // to be given back, when all have returned
+	moved    time.Time // when a call was last refused because the slot is being moved
 
 	exchanger exchangerState
 }
@@ -273,12 +274,18 @@ func (r *runner) free() {
 	r.wake()
 }
 
-// hold enters a job that was started, and takes a slot for it.
-func (r *runner) hold(h *holding) {
+// hold enters a job that was started, and takes a slot for it. It refuses one
+// once the runner is stopping, since nobody would wait for its handler, and one
+// for which there is no slot: that comes only of a pick that took twice.
+func (r *runner) hold(h *holding) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.stopping || r.running >= r.config.concurrency {
+		return false
+	}
 	r.held[h.id.String()] = h
 	r.running++
+	return true
 }
 
 // holds reports whether a job is held under a token.
@@ -287,13 +294,6 @@ func (r *runner) holds(id, token string) bool {
 	defer r.mu.Unlock()
 	h := r.held[id]
 	return h != nil && h.token == token
-}
-
-// full reports whether all slots are taken.
-func (r *runner) full() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.running >= r.config.concurrency
 }
 
 // release ends the holding of a job under a token.

@@ -68,7 +68,7 @@ func newFixture(t *testing.T, e *enginetest.Engine) *fixture {
 	queue, err := wire.ParseQueue(name)
 	require.NoError(t, err)
 	f := &fixture{engine: e, store: e.Client(t), spec: echomq.QueueSpec{Name: name}, queue: queue, ctx: ctx}
-	f.client = f.newClient(t, f.store)
+	f.client = f.newClient(t, f.programStore(t))
 	f.producer = echomq.NewProducer(f.client, f.spec)
 	return f
 }

@@ -1,9 +1,8 @@
 package echomq
 
 import (
+	"slices"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
@@ -88,7 +87,11 @@ func (k *timekeeper) arm(t times) {
 	}
 	// A lease that has been seen to have ended has its look set already.
 	if t.expiry > 0 && !k.seen.covers(t.expiry) {
-		k.at(t.local(t.expiry))
+		moment := t.local(t.expiry)
+		if rest := k.rest(); moment.Before(rest) {
+			moment = rest
+		}
+		k.at(moment)
 	}
 }
 
@@ -102,7 +105,7 @@ func (k *timekeeper) at(moment time.Time) {
 // long enough.
 func (k *timekeeper) look() {
 	sent := time.Now()
-	a := k.client.exchange(k.store, script.Due{Limit: dueLimit}.Call(k.queue))[0]
+	a := k.exchange(script.Due{Limit: dueLimit}.Call(k.queue))[0]
 	reply, err := script.DueReply{}, a.err
 	if err == nil {
 		reply, err = script.DecodeDue(a.reply)
@@ -179,6 +182,13 @@ func (k *timekeeper) promote(ids []string) bool {
 // for when the others will have been.
 func (k *timekeeper) sight(reply script.DueReply) []script.RecoverItem {
 	now := time.Now()
+	if rest := k.rest(); now.Before(rest) {
+		k.seen.forget()
+		if len(reply.Expired) > 0 {
+			k.at(rest)
+		}
+		return nil
+	}
 	if len(reply.Expired) > 0 {
 		since := now
 		if since.Before(k.settled) {
@@ -210,19 +220,16 @@ func (k *timekeeper) recover(items []script.RecoverItem) {
 		return
 	}
 	sent := time.Now()
-	opts := make([]*redis.StringCmd, len(items))
-	_, err := k.client.store.Pipelined(k.store, func(pipe redis.Pipeliner) error {
-		for i, item := range items {
-			opts[i] = pipe.HGet(k.store, k.queue.Job(item.ID), fieldOpts)
-		}
-		return nil
-	})
-	if err != nil && connectionLost(err) && err != redis.Nil {
+	keys := make([]string, len(items))
+	for i, item := range items {
+		keys[i] = k.queue.Job(item.ID)
+	}
+	read, err := k.readSettings(keys)
+	if err != nil {
 		k.retry("reading lost jobs failed; trying again", err)
 		return
 	}
-	for i := range items {
-		set, _ := decodeSettings(opts[i].Val())
+	for i, set := range read {
 		items[i].Stalls = int64(set.stalls)
 	}
 	if k.stalled(sent) {
@@ -230,25 +237,34 @@ func (k *timekeeper) recover(items []script.RecoverItem) {
 		k.at(time.Now())
 		return
 	}
-	call := script.Recover{
-		Events:  script.RecoverEvents(k.config.events.word()),
-		History: DefaultEventHistory,
-		Items:   items,
+	chunks := slices.Collect(slices.Chunk(items, k.callSize(len(items))))
+	calls := make([]script.Call, len(chunks))
+	for n, chunk := range chunks {
+		calls[n] = script.Recover{
+			Events:  script.RecoverEvents(k.config.events.word()),
+			History: DefaultEventHistory,
+			Items:   chunk,
+		}.Call(k.queue)
 	}
-	a := k.client.exchange(k.store, call.Call(k.queue))[0]
-	if a.err != nil {
-		k.retry("recovering lost jobs failed; trying again", a.err)
-		return
-	}
-	reply, err := script.DecodeRecover(a.reply)
-	if err != nil {
-		k.retry("recovering lost jobs failed; trying again", err)
-		return
-	}
-	for i, verdict := range reply.Results {
-		if verdict.Verdict == script.RecoverVerdictStalled || verdict.Verdict == script.RecoverVerdictReturned {
-			k.log.Warn("took back a job whose worker was lost", "job", items[i].ID.String(), "verdict", verdict.Verdict)
+	var failure error
+	for n, a := range k.exchange(calls...) {
+		reply, err := script.RecoverReply{}, a.err
+		if err == nil {
+			reply, err = script.DecodeRecover(a.reply)
 		}
+		if err != nil {
+			failure = err
+			continue
+		}
+		for i, verdict := range reply.Results {
+			if verdict.Verdict == script.RecoverVerdictStalled || verdict.Verdict == script.RecoverVerdictReturned {
+				k.log.Warn("took back a job whose worker was lost", "job", chunks[n][i].ID.String(), "verdict", verdict.Verdict)
+			}
+		}
+	}
+	if failure != nil {
+		k.retry("recovering lost jobs failed; trying again", failure)
+		return
 	}
 	if len(items) == dueLimit {
 		k.at(time.Now())

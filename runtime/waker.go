@@ -29,6 +29,7 @@ func (r *runner) waitForMarker() string {
 	cmd := once{redis.NewCmd(r.store, "bzpopmin", r.queue.Key("marker"), seconds)}
 	_ = r.blocking.Process(r.store, cmd)
 	reply, err := cmd.Result()
+	refresh(r.blocking, err)
 	switch {
 	case errors.Is(err, redis.Nil):
 		return ""

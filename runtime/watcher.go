@@ -169,6 +169,7 @@ func (w *watcher) run() {
 			Count:   watchPage,
 			Block:   watchBlock,
 		}).Result()
+		refresh(w.store, err)
 		switch {
 		case w.client.closing.Err() != nil:
 			return
@@ -210,6 +211,7 @@ func (w *watcher) run() {
 func (w *watcher) position() (string, error) {
 	for try := 0; ; try++ {
 		last, err := w.store.XRevRangeN(w.client.closing, w.queue.Key("events"), "+", "-", 1).Result()
+		refresh(w.store, err)
 		switch {
 		case err == nil && len(last) == 0:
 			return "0-0", nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +26,7 @@ func printFleet(out io.Writer, report *fleet.Report, alone string) error {
 func printRuntimes(page io.Writer, runtimes []fleet.Runtime) {
 	table := tabwriter.NewWriter(page, 0, 0, 2, ' ', 0)
 	for _, one := range runtimes {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", one.Name, strings.TrimSpace(one.What+" "+one.Version), one.Standing)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", one.Name, one.What, cmp.Or(one.Version, "–"), one.Standing)
 	}
 	table.Flush()
 	fmt.Fprintln(page)
@@ -90,7 +91,7 @@ func printFaults(page io.Writer, report *fleet.Report) {
 			switch {
 			case result.Status == fleet.CheckFailed:
 				fmt.Fprintf(page, "\n%s → %s, %s: FAILED\n  expected  %s\n  found     %s\n",
-					pair.From, pair.To, result.Check, result.Expected, result.Found)
+					pair.From, pair.To, result.Check, result.Expected, cmp.Or(result.Found, "nothing"))
 			case result.Status == fleet.CheckNotRun && !told[result.Note]:
 				told[result.Note] = true
 				fmt.Fprintf(page, "\n%s → %s: %d of %d checks not run: %s\n",
@@ -111,4 +112,19 @@ func printSum(page io.Writer, report *fleet.Report, alone string) {
 	default:
 		fmt.Fprintln(page, "\nEvery pair passed every check.")
 	}
+	if peers := testPeers(report.Runtimes); len(peers) > 0 {
+		fmt.Fprintf(page, "Test peers show that the scripts and their manifest suffice for another language, not that a library for it exists: %s.\n",
+			strings.Join(peers, ", "))
+	}
+}
+
+// testPeers returns the names of those that took part and are no libraries.
+func testPeers(runtimes []fleet.Runtime) []string {
+	var names []string
+	for _, one := range runtimes {
+		if one.Standing == fleet.TookPart && one.What == "test peer" {
+			names = append(names, one.Name)
+		}
+	}
+	return names
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,4 +57,40 @@ func TestProbeOfAnEngineThatDies(t *testing.T) {
 	s.press()
 	assert.Equal(t, exitUnknown, s.finish())
 	assert.Contains(t, s.errs.String(), "could not tell")
+}
+
+// An idle queue shows nothing, and neither does what was not watched.
+func TestObserveOfAnIdleQueue(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	status, out, errs := probed(t, e, "--observe", "--queue", "payments", "--for", "1ms")
+	assert.Equal(t, exitUnknown, status)
+	assert.Contains(t, out, "writing nothing")
+	assert.Contains(t, errs, "no round trip was seen")
+	assert.Empty(t, e.all(t))
+}
+
+// TestObserveABrokenQueue watches a queue on which somebody runs a script that
+// touches an undeclared key.
+func TestObserveABrokenQueue(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	stop := make(chan struct{})
+	var others sync.WaitGroup
+	others.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				e.keys.Eval(t.Context(), `return redis.call('GET', KEYS[1] .. 'x')`, []string{"emq:{payments}:meta"})
+			}
+		}
+	})
+	status, out, errs := probed(t, e, "--observe", "--queue", "payments", "--for", "500ms")
+	close(stop)
+	others.Wait()
+	assert.Equal(t, exitNot, status, errs)
+	assert.Contains(t, out, `key "emq:{payments}:metax" is not one of KEYS`)
+	assert.Contains(t, out, "The deployment does not conform: point 4")
 }

@@ -47,6 +47,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newLint(), newSlot(), newProbe())
+	root.AddCommand(newLint(), newSlot(), newProbe(), newACL())
 	return root
 }

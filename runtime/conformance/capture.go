@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,8 @@ type capture struct {
 	client *redis.Client // asks the node about commands
 	stream *monitor.Stream
 	keys   *monitor.Keys
+	// substitute is asked about commands instead of the node; usually nil.
+	substitute *substitute
 	sorter
 
 	cancel context.CancelFunc
@@ -39,7 +42,8 @@ type capture struct {
 
 // sorter is what a capture goes by to tell whose a line is.
 type sorter struct {
-	tag       string // {queue}
+	tag       string   // {queue}
+	outside   []string // what else the runtime's plain commands mention
 	names     map[string]string
 	book      *ledger // nil for an observer, to whom everybody's calls count
 	tool, own *addresses
@@ -56,13 +60,12 @@ type pendingCall struct {
 
 // openCapture begins to watch a node.
 func openCapture(ctx context.Context, options *redis.Options, s sorter) (*capture, error) {
-	asking := *options
+	asking := s.tool.noting(options)
 	asking.Protocol = 2
 	asking.PoolSize = 2
-	asking.OnConnect = s.tool.note
-	client := redis.NewClient(&asking)
+	client := redis.NewClient(asking)
 	c := &capture{
-		node: options.Addr, unix: unix(options), client: client, keys: monitor.NewKeys(client), sorter: s,
+		node: options.Addr, unix: unix(options), client: client, sorter: s,
 		ended: make(chan struct{}), marks: map[string]chan struct{}{},
 	}
 	if err := client.Ping(ctx).Err(); err != nil {
@@ -71,6 +74,9 @@ func openCapture(ctx context.Context, options *redis.Options, s sorter) (*captur
 	stream, err := monitor.Open(ctx, options)
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
+	}
+	if err := c.learn(ctx); err != nil {
+		return nil, errors.Join(err, stream.Close(), client.Close())
 	}
 	c.stream = stream
 	watching, cancel := context.WithCancel(context.Background())
@@ -85,6 +91,7 @@ func (c *capture) close() {
 	_ = c.stream.Close()
 	<-c.ended
 	_ = c.client.Close()
+	c.substitute.close()
 }
 
 func (c *capture) watch(ctx context.Context) {
@@ -231,7 +238,7 @@ func (c *capture) plain(ctx context.Context, line monitor.Line) error {
 	if strings.EqualFold(name[0], "echo") && len(name) == 2 {
 		c.mark(name[1])
 	}
-	ours := c.book != nil && (c.own.has(line.Client) || c.unix && line.Mentions(c.tag))
+	ours := c.book != nil && (c.own.has(line.Client) || c.unix && (line.Mentions(c.tag) || slices.ContainsFunc(c.outside, line.Mentions)))
 	switch {
 	case silent[strings.ToLower(name[0])], c.tool.has(line.Client):
 		return nil
@@ -252,7 +259,11 @@ func (c *capture) plain(ctx context.Context, line monitor.Line) error {
 	return nil
 }
 
+// ignore counts a command of somebody else. On a unix socket it may be ours.
 func (c *capture) ignore() {
+	if c.unix {
+		return
+	}
 	c.mu.Lock()
 	c.ignored++
 	c.mu.Unlock()
@@ -304,4 +315,18 @@ func (c *capture) take(ctx context.Context) (Step, error) {
 		return found, fmt.Errorf("somebody else uses the queue: %s", c.foreign)
 	}
 	return found, nil
+}
+
+// ignoredSoFar counts the commands of others, on other queues.
+func (c *capture) ignoredSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ignored
+}
+
+// broken returns why the node can be watched no longer, or nil.
+func (c *capture) broken() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }

@@ -51,7 +51,7 @@ func (l *ledger) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		l.send(cmd)
 		err := next(ctx, cmd)
-		l.answered(cmd, cmd.Err())
+		l.answered(cmd, err) // the command itself does not have it yet
 		return err
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
+// legacyPrefix is the prefix under which the v1 line keeps its queues.
+const legacyPrefix = "bull"
+
 // claims are the five points, in the protocol's words.
 var claims = [...]string{
 	"every produced key matches emq:{queue}:*, the core's own emq:{emq}:*",
@@ -105,7 +108,7 @@ func (j *judge) outside(command *Command) {
 	}
 	look := len(command.whole) == 2 && strings.EqualFold(command.whole[0], "exists")
 	for _, key := range slices.Concat(command.Wrote, command.Read) {
-		if look && key == j.queue.LegacyMetaKey("bull") {
+		if look && key == j.queue.LegacyMetaKey(legacyPrefix) {
 			j.looks++ // once before the first contact, as law 7 has it
 			continue
 		}
@@ -142,7 +145,7 @@ func isLegacy(key string, queue wire.Queue) bool {
 	}
 	prefix, rest, found := strings.Cut(key, ":")
 	name, _, _ := strings.Cut(rest, ":")
-	return found && (prefix == "bull" || prefix == "{bull}" || prefix+":" == wire.Prefix || name == queue.Name())
+	return found && (prefix == legacyPrefix || prefix == "{"+legacyPrefix+"}" || prefix+":" == wire.Prefix || name == queue.Name())
 }
 
 // version judges point 5 for a command that writes the version.
@@ -174,9 +177,9 @@ func (j *judge) points() []Point {
 	evidence := [len(claims)]string{
 		fmt.Sprintf("%d keys written, by %d transitions and %d plain commands", len(j.keys), j.transitions, j.plain),
 		fmt.Sprintf("%d transitions, slots %v", j.transitions, slots(j.slots)),
-		fmt.Sprintf("no key of %d operands; outside of transitions the v1 name was looked at %d times", j.operands, j.looks),
+		fmt.Sprintf("no key of %d operands; outside of transitions the v1 name was looked at %s", j.operands, times(j.looks)),
 		fmt.Sprintf("%d keys of %d commands in %d calls", j.operands, j.commands, j.transitions),
-		fmt.Sprintf("%d times written or read", len(j.versions)),
+		"written or read " + times(len(j.versions)),
 	}
 	points := make([]Point, len(claims))
 	for i := range points {
@@ -204,4 +207,11 @@ func slots(set map[int]bool) []int {
 		list = append(list, slot)
 	}
 	return distinct(list)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

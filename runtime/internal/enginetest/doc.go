@@ -15,6 +15,13 @@
 // it an engine that is not installed fails the test: a suite that quietly skips
 // its engines proves nothing.
 //
+// # Clusters
+//
+// [SharedCluster] is a Valkey Cluster of three primaries and three replicas, and
+// [StartCluster] one for a single test. [Cluster.BeginMove] moves a slot step by
+// step. [StartReplica] gives an engine a replica, and [StartSentinels] starts a
+// primary with a replica that Sentinel watches.
+//
 // # Auditor
 //
 // While the tests run, an [Auditor] watches every shared Valkey and Redis with

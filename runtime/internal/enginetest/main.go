@@ -59,6 +59,9 @@ func finish(narrowed bool) error {
 	suite.mu.Unlock()
 
 	var problems []error
+	if cluster := suite.cluster.cluster; cluster != nil {
+		problems = append(problems, cluster.close())
+	}
 	for _, entry := range engines {
 		if entry.auditor != nil {
 			problems = append(problems, verdict(ctx, entry.auditor, narrowed))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -64,11 +63,16 @@ func startProcess(ctx context.Context, kind Kind, config *startConfig) (_ *Engin
 // launch starts the process at a unix socket or at a port that is free.
 func (p *private) launch(ctx context.Context, config *startConfig) error {
 	for attempt := 1; ; attempt++ {
-		where, err := p.place(config.tcp)
+		where, err := p.place(config)
 		if err != nil {
 			return err
 		}
-		p.config.Args = append(where, "--dir", p.config.Dir, "--save", "", "--loglevel", "warning",
+		p.config.Args = nil
+		if config.file != "" {
+			p.config.Args = []string{config.file}
+		}
+		p.config.Args = append(p.config.Args, where...)
+		p.config.Args = append(p.config.Args, "--dir", p.config.Dir, "--save", "", "--loglevel", "warning",
 			"--client-output-buffer-limit", "normal", "0", "0", "0")
 		p.config.Args = append(p.config.Args, config.args...)
 		p.child, err = childserver.Start(ctx, p.config)
@@ -83,21 +87,40 @@ func (p *private) launch(ctx context.Context, config *startConfig) error {
 }
 
 // place decides where the server listens and returns the arguments for it.
-func (p *private) place(tcp bool) ([]string, error) {
-	if !tcp {
+func (p *private) place(config *startConfig) ([]string, error) {
+	if !config.tcp {
 		p.config.Network, p.config.Addr = "unix", childserver.SocketPath(p.config.Dir)
 		return []string{"--port", "0", "--unixsocket", p.config.Addr, "--unixsocketperm", "700"}, nil
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := freePorts(2)
 	if err != nil {
-		return nil, fmt.Errorf("find a free port: %w", err)
+		return nil, fmt.Errorf("find free ports: %w", err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return nil, fmt.Errorf("find a free port: %w", err)
+	p.config.Network, p.config.Addr = "tcp", net.JoinHostPort(loopback, ports[0])
+	where := []string{"--port", ports[0], "--bind", loopback}
+	if config.bus {
+		where = append(where, "--cluster-port", ports[1])
 	}
-	p.config.Network, p.config.Addr = "tcp", listener.Addr().String()
-	return []string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1"}, nil
+	return where, nil
+}
+
+const loopback = "127.0.0.1"
+
+// freePorts returns different ports that nobody listens at.
+func freePorts(n int) (ports []string, err error) {
+	for range n {
+		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+		if err != nil {
+			return nil, err
+		}
+		defer listener.Close()
+		_, port, err := net.SplitHostPort(listener.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, port)
+	}
+	return ports, nil
 }
 
 // own returns the process of the engine. It panics for a shared engine, which

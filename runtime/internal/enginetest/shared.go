@@ -14,6 +14,7 @@ var suite struct {
 	mu      sync.Mutex
 	running bool // Main is running and will end them
 	engines map[Kind]*shared
+	cluster sharedCluster
 }
 
 // shared is an engine that is started when the first test asks for it.
@@ -23,6 +24,8 @@ type shared struct {
 	auditor *Auditor // nil for engines without MONITOR
 	err     error
 }
+
+var errNoMain = errors.New("enginetest: this package needs func TestMain(m *testing.M) { enginetest.Main(m) }, which ends the engines and reports the audit")
 
 // startTimeout bounds the start of a shared engine.
 const startTimeout = 30 * time.Second
@@ -73,7 +76,7 @@ func sharedEngine(kind Kind, url string) (*Engine, error) {
 	suite.mu.Lock()
 	if !suite.running {
 		suite.mu.Unlock()
-		return nil, errors.New("enginetest: this package needs func TestMain(m *testing.M) { enginetest.Main(m) }, which ends the engines and reports the audit")
+		return nil, errNoMain
 	}
 	entry := suite.engines[kind]
 	if entry == nil {

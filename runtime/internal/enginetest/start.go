@@ -15,8 +15,10 @@ import (
 type StartOption func(*startConfig)
 
 type startConfig struct {
+	file     string // a configuration file, or ""
 	args     []string
 	tcp      bool
+	bus      bool // a second port, for the bus of a cluster
 	password string
 }
 
@@ -52,13 +54,7 @@ func RequirePass(password string) StartOption {
 // installed fails it.
 func Start(t testing.TB, kind Kind, opts ...StartOption) *Engine {
 	t.Helper()
-	choice, err := selected()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !choice.has(kind) {
-		t.Skipf("%s leaves out %s, which this test needs", enginesVariable, kind)
-	}
+	requireKind(t, kind)
 	engine, err := start(t.Context(), kind, opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +68,18 @@ func Start(t testing.TB, kind Kind, opts ...StartOption) *Engine {
 		}
 	})
 	return engine
+}
+
+// requireKind skips the test if EMQ_ENGINES leaves out kind.
+func requireKind(t testing.TB, kind Kind) {
+	t.Helper()
+	choice, err := selected()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !choice.has(kind) {
+		t.Skipf("%s leaves out %s, which this test needs", enginesVariable, kind)
+	}
 }
 
 // start starts an engine of one of the three kinds.

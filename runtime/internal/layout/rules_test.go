@@ -32,7 +32,7 @@ var forTests = []string{testify, goleak, "std:testing"}
 
 // notInProducts is what a program that enqueues or works must not link.
 var notInProducts = append([]string{
-	"gen", "annotations", "lua/lint", "lua/header", jennifer, xTools, miniredis, gopherLua, "std:os/exec",
+	"gen", "annotations", "lua/lint", "lua/header", "runtime/acl", jennifer, xTools, miniredis, gopherLua, "std:os/exec",
 }, forTests...)
 
 // notInGenerators is what the generators must not link. (x/tools/imports itself
@@ -46,6 +46,9 @@ var rules = []rule{
 		ours:   []string{"lua", "runtime/wire", "runtime/internal/..."},
 		theirs: []string{goRedis, "github.com/google/uuid", "github.com/vmihailenco/msgpack", "github.com/robfig/cron"},
 		never:  notInProducts},
+	{path: "runtime/acl",
+		ours:  []string{"lua", "lua/header", "lua/lint", "runtime/wire"},
+		never: append([]string{"runtime", "gen", "annotations", goRedis, miniredis}, forTests...)},
 	{path: "runtime/internal/script", ours: []string{"lua", "runtime/wire"}, never: notInProducts},
 	{path: "runtime/internal/childserver", never: forTests},
 	{path: "runtime/embedded",
@@ -62,6 +65,7 @@ var rules = []rule{
 		ours:   []string{"lua", "lua/header", "runtime", "runtime/wire", "runtime/embedded", "runtime/internal/monitor", "runtime/internal/script"},
 		theirs: []string{goRedis},
 		never:  append([]string{"gen", "annotations", "lua/lint"}, forTests...)},
+	{path: "runtime/fleet", ours: []string{"lua", "runtime", "runtime/wire", "runtime/internal/script"}, theirs: []string{goRedis}, never: forTests},
 	{path: "runtime/internal/model", ours: []string{"runtime/wire", "runtime/internal/script"}, optional: true},
 	{path: "runtime/internal/layout"},
 

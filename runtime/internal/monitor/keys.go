@@ -77,6 +77,16 @@ func (k *Keys) Of(ctx context.Context, line Line) ([]Key, error) {
 	if err != nil {
 		return nil, err
 	}
+	return k.OfCommand(ctx, arguments)
+}
+
+// OfCommand returns the keys of a command.
+func (k *Keys) OfCommand(ctx context.Context, arguments []string) ([]Key, error) {
+	lower := strings.ToLower(arguments[0])
+	positions, err := k.lookUp(ctx, lower)
+	if err != nil {
+		return nil, err
+	}
 	this := shape{name: lower, count: len(arguments)}
 	if positions.last >= 0 {
 		this.count = 0
@@ -95,7 +105,7 @@ func (k *Keys) Of(ctx context.Context, line Line) ([]Key, error) {
 		return answer, nil
 	}
 	if picked := positions.pick(arguments, write); !slices.Equal(picked, answer) {
-		return nil, fmt.Errorf("COMMAND INFO says that the keys of %s are %v, COMMAND GETKEYSANDFLAGS says %v", name[0], picked, answer)
+		return nil, fmt.Errorf("COMMAND INFO says that the keys of %s are %v, COMMAND GETKEYSANDFLAGS says %v", arguments[0], picked, answer)
 	}
 	k.confirmed[this] = write
 	return answer, nil

@@ -1,0 +1,55 @@
+package acl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Role is a part that a user of the store can have in a queue.
+type Role string
+
+// The roles.
+const (
+	// Producer adds jobs, asks where they stand and awaits their results.
+	Producer Role = "producer"
+	// Worker runs jobs, and does the housekeeping of their queues.
+	Worker Role = "worker"
+	// Operator is a person who may do what both do, and read what lies in the
+	// queues with the commands of the store.
+	Operator Role = "operator"
+)
+
+// Roles returns all roles.
+func Roles() []Role { return []Role{Producer, Worker, Operator} }
+
+// ParseRole returns the role called name.
+func ParseRole(name string) (Role, error) {
+	if role := Role(name); slices.Contains(Roles(), role) {
+		return role, nil
+	}
+	var names []string
+	for _, role := range Roles() {
+		names = append(names, string(role))
+	}
+	return "", fmt.Errorf("unknown role %q; it is one of %s", name, strings.Join(names, ", "))
+}
+
+// scripts are the scripts that each program calls.
+var scripts = map[Role][]string{
+	Producer: {"add", "inspect"},
+	Worker:   {"due", "extend", "pick", "promote", "recover", "settle", "trim"},
+}
+
+// Scripts returns the names of the scripts that the role calls, in order.
+func (r Role) Scripts() []string {
+	if r == Operator {
+		return slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker])))
+	}
+	return slices.Clone(scripts[r])
+}
+
+// has reports whether the role includes what one of the others needs.
+func (r Role) has(others []Role) bool {
+	return r == Operator || slices.Contains(others, r)
+}

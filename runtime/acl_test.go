@@ -1,0 +1,205 @@
+package echomq_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/echomq/echomq-go/lua"
+	echomq "github.com/echomq/echomq-go/runtime"
+	"github.com/echomq/echomq-go/runtime/acl"
+	"github.com/echomq/echomq-go/runtime/internal/enginetest"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// lively is a handler whose jobs end in every way, by their names.
+func lively(_ context.Context, job *echomq.Job[greeting]) (string, error) {
+	switch {
+	case job.Payload.Name == "bad":
+		return "", echomq.Fail(errFlaky)
+	case job.Payload.Name == "flaky" && job.Attempt() == 1:
+		return "", errFlaky
+	case job.Payload.Name == "sleepy" && job.AttemptsStarted == 1:
+		return "", echomq.Snooze(10 * time.Millisecond)
+	}
+	return "hello " + job.Payload.Name, nil
+}
+
+// TestLivesOfJobsWithoutMoreRights runs jobs of all kinds with the rights that
+// emq acl gives, and holds the table of plain commands against what was sent.
+func TestLivesOfJobsWithoutMoreRights(t *testing.T) {
+	eachRoles(t, func(t *testing.T, r *roles) {
+		lost := r.enqueue(t, "lost")
+		r.loseToStranger(t, lost)
+
+		serve := func(f *fixture) echomq.Served {
+			return echomq.Serve(f.spec, []echomq.Route{echomq.RouteTo(f.greet(), lively)}, echomq.Lease(shortLease))
+		}
+		w := r.run(t, []echomq.WorkerOption{echomq.CleanEvery(20 * time.Millisecond)}, serve(r.fixture), serve(r.second))
+		for _, f := range []*fixture{r.fixture, r.second} {
+			r.live(t, f)
+		}
+		require.Equal(t, "hello lost", await(t, r.fixture, lost))
+		w.halt(t)
+
+		r.requireNoRefusal(t)
+		r.asProducer.requireTable(t, acl.Producer)
+		r.asWorker.requireTable(t, acl.Worker)
+	})
+}
+
+// live lets jobs of one queue live.
+func (r *roles) live(t *testing.T, f *fixture) {
+	t.Helper()
+	retry := echomq.Retry(echomq.RetrySpec{Base: time.Millisecond, Backoff: echomq.Fixed})
+	var handles []echomq.Handle[string]
+	for name, opts := range map[string][]echomq.EnqueueOption{
+		"plain":   nil,
+		"delayed": {echomq.In(20 * time.Millisecond)},
+		"ranked":  {echomq.Priority(3)},
+		"flaky":   {retry},
+		"sleepy":  nil,
+	} {
+		handles = append(handles, f.enqueue(t, name, opts...))
+	}
+	batch, err := echomq.EnqueueBatch(f.ctx, f.producer, f.greet(), echomq.Items(people(3)...))
+	require.NoError(t, err)
+	for _, outcome := range batch {
+		handles = append(handles, outcome.Handle)
+	}
+	prepared, err := echomq.Prepare(f.producer, f.greet(), greeting{"prepared"}, echomq.ID("prepared"))
+	require.NoError(t, err)
+	_, err = r.producing.Send(f.ctx, prepared, prepared)
+	require.NoError(t, err)
+	handle, err := f.greet().Handle(r.producing, "prepared")
+	require.NoError(t, err)
+	for _, handle := range append(handles, handle) {
+		require.Contains(t, await(t, f, handle), "hello ")
+		require.Equal(t, echomq.StateCompleted, state(t, f, handle))
+	}
+	awaitFailure(t, f, f.enqueue(t, "bad"))
+	one := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Age: time.Millisecond}})
+	reach(t, f, f.enqueue(t, "brief", one), echomq.StateMissing)
+	none := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{None: true}})
+	_, err = f.enqueue(t, "stub", none).Await(f.ctx)
+	require.ErrorIs(t, err, echomq.ErrNotKept)
+}
+
+// loseToStranger lets a worker take the job that waits and die with it.
+func (r *roles) loseToStranger(t *testing.T, handle echomq.Handle[string]) {
+	t.Helper()
+	stranger := *r.fixture
+	stranger.client = r.newClient(t, r.workerStore)
+	stranger.loseTo(t, handle)
+}
+
+func TestClientsWithDefaultOptionsNeedNoMoreRights(t *testing.T) {
+	t.Parallel()
+	enginetest.EachPrivate(t, func(t *testing.T, e *enginetest.Engine) {
+		f := newFixture(t, e)
+		request := acl.Request{Role: acl.Producer, User: "emq-producer", Queues: []wire.Queue{f.queue}, Legacy: []string{"a[b]*?", "bull"}, Database: 2}
+		setUser(t, f.store, request)
+		options := e.Options()
+		store := clientAs(t, &redis.Options{Network: options.Network, Addr: options.Addr, DB: 2, ClientName: "shop"}, "emq-producer")
+		require.NoError(t, store.Ping(f.ctx).Err())
+		client := f.newClient(t, store, echomq.LegacyPrefixes(request.Legacy...))
+		f.producer = echomq.NewProducer(client, f.spec)
+		f.enqueue(t, "Ada")
+		require.ErrorContains(t, store.Do(f.ctx, "exists", "aXb*?:"+f.spec.Name+":meta").Err(), "NOPERM", "a prefix is no pattern")
+		require.ErrorContains(t, store.Do(f.ctx, "select", "3").Err(), "NOPERM")
+	})
+}
+
+// evalsha calls a script of the protocol as a user, with the queue's keys as they
+// stand in the header and one job.
+func evalsha(t *testing.T, admin, store *redis.Client, name string, keys []string, args ...any) error {
+	t.Helper()
+	found, ok := lua.Lookup(name)
+	require.True(t, ok)
+	require.NoError(t, admin.ScriptLoad(t.Context(), found.Source).Err())
+	return store.EvalSha(t.Context(), found.SHA1, keys, args...).Err()
+}
+
+func queueKeys(queue wire.Queue, suffixes ...string) []string {
+	keys := make([]string, len(suffixes))
+	for i, suffix := range suffixes {
+		keys[i] = queue.Key(suffix)
+	}
+	return keys
+}
+
+func TestWhatNoRoleMayDo(t *testing.T) {
+	eachRoles(t, func(t *testing.T, r *roles) {
+		other, err := wire.ParseQueue("other")
+		require.NoError(t, err)
+		setUser(t, r.store, acl.Request{Role: acl.Operator, User: "emq-operator", Queues: []wire.Queue{r.queue, r.second.queue}})
+		operator := clientAs(t, r.engine.Options(), "emq-operator")
+		job := r.enqueue(t, "Ada")
+		require.NoError(t, operator.HGetAll(r.ctx, r.queue.Key(job.ID)).Err())
+		require.NoError(t, operator.SMembers(r.ctx, wire.StoreQueuesKey).Err())
+
+		for role, store := range map[string]*redis.Client{"producer": r.producerStore, "worker": r.workerStore, "operator": operator} {
+			for _, command := range [][]any{
+				{"keys", "*"}, {"scan", "0"}, {"dbsize"}, {"flushall"}, {"flushdb"}, {"script", "flush"}, {"script", "kill"},
+				{"config", "get", "*"}, {"config", "set", "maxmemory", "1"}, {"acl", "list"}, {"monitor"},
+				{"client", "list"}, {"client", "kill", "type", "normal"}, {"shutdown"}, {"save"}, {"select", "1"},
+				{"eval", "return 1", "0"}, {"function", "list"}, {"publish", "a", "b"}, {"subscribe", "a"}, {"multi"},
+				{"hget", other.Key("meta"), "version"}, {"hset", other.Key("job"), "name", "x"}, {"bzpopmin", other.Key("marker"), "0.01"},
+				{"hget", "bull:" + r.spec.Name + ":meta", "x"}, {"exists", "bull:other:meta"},
+				{"del", wire.StoreVersionKey}, {"set", wire.StoreVersionKey, "x"}, {"del", wire.StoreQueuesKey}, {"srem", wire.StoreQueuesKey, r.spec.Name},
+				{"rename", r.queue.Key("wait"), other.Key("wait")},
+			} {
+				assert.ErrorContains(t, store.Do(r.ctx, command...).Err(), "NOPERM", "%s: %v", role, command)
+			}
+			// Scripts of one's own may do no more than one's commands.
+			foreign, err := store.ScriptLoad(r.ctx, "return redis.call('HGET', ARGV[1], 'name')").Result()
+			require.NoError(t, err)
+			require.NoError(t, store.EvalSha(r.ctx, foreign, nil, r.queue.Key(job.ID)).Err())
+			require.ErrorIs(t, echomq.Kind(store.EvalSha(r.ctx, foreign, nil, other.Key("job")).Err()), echomq.ErrPermission)
+			publish, err := store.ScriptLoad(r.ctx, "return redis.call('PUBLISH', 'a', 'b')").Result()
+			require.NoError(t, err)
+			require.ErrorIs(t, echomq.Kind(store.EvalSha(r.ctx, publish, nil).Err()), echomq.ErrPermission)
+			require.ErrorIs(t, echomq.Kind(evalsha(t, r.store, store, "due", queueKeys(other, "meta", "delayed", "active"), 1)), echomq.ErrPermission)
+		}
+	})
+}
+
+func TestProducerCannotDoTheWorkersPart(t *testing.T) {
+	eachRoles(t, func(t *testing.T, r *roles) {
+		job := r.enqueue(t, "Ada")
+		r.loseTo(t, job)
+		before := r.keys(t)
+		hash, lock := r.queue.Key(job.ID), r.queue.Key(job.ID+":lock")
+		token := r.store.Get(r.ctx, lock).Val()
+		for name, call := range map[string]struct {
+			keys []string
+			args []any
+		}{
+			"settle": {
+				append(queueKeys(r.queue, "meta", "wait", "prioritized", "delayed", "active", "completed", "failed", "quarantine", "marker", "events"), hash, lock),
+				[]any{"final", 100, job.ID, token, "completed", "", "", 0, 1, 1, 0, 0, 1, 0},
+			},
+			"extend": {append(queueKeys(r.queue, "meta", "active"), lock), []any{1000, job.ID, token}},
+			"pick": {
+				queueKeys(r.queue, "meta", "wait", "prioritized", "pc", "delayed", "active", "reserved", "quarantine", "marker", "events"),
+				[]any{"final", 100, "thief:1", "thief", 1000, 1, 1, 1000, 1000, 0},
+			},
+		} {
+			err := evalsha(t, r.store, r.producerStore, name, call.keys, call.args...)
+			require.ErrorIs(t, echomq.Kind(err), echomq.ErrPermission, "%s: %v", name, err)
+		}
+		require.Equal(t, before, r.keys(t))
+		require.Equal(t, echomq.StateActive, state(t, r.fixture, job))
+		for _, command := range [][]any{
+			{"del", hash}, {"get", lock}, {"rpop", r.queue.Key("wait")}, {"zrem", r.queue.Key("active"), job.ID}, {"expire", hash, "1"},
+			{"hdel", hash, "data"}, {"bzpopmin", r.queue.Key("marker"), "0.01"}, {"hgetall", hash}, {"info"},
+		} {
+			require.ErrorContains(t, r.producerStore.Do(r.ctx, command...).Err(), "NOPERM", fmt.Sprint(command))
+		}
+	})
+}

@@ -1,0 +1,242 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// formInterval is the pause between two looks at a cluster that is forming.
+const formInterval = 20 * time.Millisecond
+
+// formNodeTimeout is the node timeout while the cluster forms: nodes tell each
+// other the news at least twice in it.
+const formNodeTimeout = time.Second
+
+// form makes a cluster of nodes that do not know each other: the first half are
+// the primaries.
+func (c *Cluster) form(ctx context.Context) error {
+	primaries, replicas := c.nodes[:shards], c.nodes[shards:]
+	for i, node := range c.nodes {
+		err := node.ask(func(client *redis.Client) error {
+			if i < shards {
+				if err := client.ClusterAddSlotsRange(ctx, i*slots/shards, (i+1)*slots/shards-1).Err(); err != nil {
+					return err
+				}
+			}
+			return client.Do(ctx, "cluster", "set-config-epoch", i+1).Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, node := range c.nodes {
+		if err := c.meet(ctx, node, c.nodes[i+1:]); err != nil {
+			return err
+		}
+	}
+	if err := c.wait(ctx, "all nodes know each other", knows(len(c.nodes))); err != nil {
+		return err
+	}
+	for i, replica := range replicas {
+		id, err := primaries[i].nodeID(ctx)
+		if err != nil {
+			return err
+		}
+		err = replica.ask(func(client *redis.Client) error { return client.ClusterReplicate(ctx, id).Err() })
+		if err != nil {
+			return err
+		}
+	}
+	return c.wait(ctx, "the cluster is ok and its replicas follow", follows)
+}
+
+// join makes all nodes of the cluster know one more.
+func (c *Cluster) join(ctx context.Context, node *Engine) error {
+	if err := c.meet(ctx, node, c.nodes[:len(c.nodes)-1]); err != nil {
+		return err
+	}
+	return c.wait(ctx, "all nodes know the new one", func(ctx context.Context, client *redis.Client) error {
+		return errors.Join(knows(len(c.nodes))(ctx, client), isOK(ctx, client))
+	})
+}
+
+// meet makes a node known to others.
+func (c *Cluster) meet(ctx context.Context, node *Engine, others []*Engine) error {
+	return node.ask(func(client *redis.Client) error {
+		for _, other := range others {
+			host, port, err := net.SplitHostPort(other.options.Addr)
+			if err != nil {
+				return err
+			}
+			bus, err := other.config(ctx, "cluster-port")
+			if err != nil {
+				return err
+			}
+			if err := client.Do(ctx, "cluster", "meet", host, port, bus).Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// wait waits until each node is as it should be.
+func (c *Cluster) wait(ctx context.Context, what string, check func(context.Context, *redis.Client) error) error {
+	for _, node := range c.nodes {
+		err := node.ask(func(client *redis.Client) error {
+			return poll(ctx, func() error { return check(ctx, client) })
+		})
+		if err != nil {
+			return fmt.Errorf("in vain waited until %s: %w", what, err)
+		}
+	}
+	return nil
+}
+
+// poll repeats a check until it finds nothing wrong, or the context ends.
+func poll(ctx context.Context, check func() error) error {
+	ticker := time.NewTicker(formInterval)
+	defer ticker.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+func knows(nodes int) func(context.Context, *redis.Client) error {
+	return func(ctx context.Context, client *redis.Client) error {
+		lines, err := client.ClusterNodes(ctx).Result()
+		if known := strings.Count(lines, "connected"); err == nil && (known != nodes || strings.Contains(lines, "handshake")) {
+			return fmt.Errorf("it knows %d node(s) of %d", known, nodes)
+		}
+		return err
+	}
+}
+
+func isOK(ctx context.Context, client *redis.Client) error {
+	info, err := client.ClusterInfo(ctx).Result()
+	if err == nil && !strings.Contains(info, "cluster_state:ok") {
+		return errors.New("its state is not ok")
+	}
+	return err
+}
+
+// follows checks a node of a cluster that has been formed.
+func follows(ctx context.Context, client *redis.Client) error {
+	ranges, err := client.ClusterSlots(ctx).Result()
+	if err != nil {
+		return err
+	}
+	for _, one := range ranges {
+		if len(one.Nodes) != 2 {
+			return fmt.Errorf("slot %d has no replica yet", one.Start)
+		}
+	}
+	return errors.Join(isOK(ctx, client), linked(ctx, client))
+}
+
+// linked checks that a replica has what its primary has.
+func linked(ctx context.Context, client *redis.Client) error {
+	info, err := client.Info(ctx, "replication").Result()
+	if err == nil && strings.Contains(info, "role:slave") && !strings.Contains(info, "master_link_status:up") {
+		return errors.New("it does not follow its primary yet")
+	}
+	return err
+}
+
+// configure sets a parameter of all nodes.
+func (c *Cluster) configure(ctx context.Context, name string, value any) error {
+	for _, node := range c.nodes {
+		err := node.ask(func(client *redis.Client) error {
+			return client.Do(ctx, "config", "set", name, value).Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask calls a function with a client of the engine.
+func (e *Engine) ask(question func(*redis.Client) error) error {
+	client := redis.NewClient(e.Options())
+	defer client.Close()
+	if err := question(client); err != nil {
+		return fmt.Errorf("%s at %s: %w", e, e.options.Addr, err)
+	}
+	return nil
+}
+
+func (e *Engine) nodeID(ctx context.Context) (id string, err error) {
+	err = e.ask(func(client *redis.Client) error {
+		id, err = client.ClusterMyID(ctx).Result()
+		return err
+	})
+	return id, err
+}
+
+func (e *Engine) config(ctx context.Context, name string) (value string, err error) {
+	err = e.ask(func(client *redis.Client) error {
+		values, err := client.ConfigGet(ctx, name).Result()
+		value = values[name]
+		return err
+	})
+	return value, err
+}
+
+// shard returns the nodes that have a slot, as a node sees it that is alive.
+func (c *Cluster) shard(t testing.TB, slot int) (primary, replica *Engine) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var failures []error
+	for _, node := range c.nodes {
+		var ranges []redis.ClusterSlot
+		err := node.ask(func(client *redis.Client) (err error) {
+			ranges, err = client.ClusterSlots(t.Context()).Result()
+			return err
+		})
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		for _, one := range ranges {
+			if one.Start <= slot && slot <= one.End {
+				for i, member := range one.Nodes {
+					if i == 0 {
+						primary = c.at(member.Addr)
+					} else {
+						replica = c.at(member.Addr)
+					}
+				}
+				return primary, replica
+			}
+		}
+	}
+	t.Fatalf("no node of the cluster knows who has slot %d: %v", slot, errors.Join(failures...))
+	return nil, nil
+}
+
+// at returns the node that listens at an address. The caller holds the lock.
+func (c *Cluster) at(addr string) *Engine {
+	for _, node := range c.nodes {
+		if node.options.Addr == addr {
+			return node
+		}
+	}
+	return nil
+}
