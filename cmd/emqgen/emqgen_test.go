@@ -136,6 +136,45 @@ func TestVerbose(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(m.dir, "gone/emq_gen.go"))
 }
 
+// TestCheckFindsWhatTheCompilerDoesNot changes how a job looks on the wire in
+// ways in which the package, and the file generated before, go on compiling.
+func TestCheckFindsWhatTheCompilerDoesNot(t *testing.T) {
+	t.Parallel()
+	const nested = `// Package mail has jobs.
+//
+//emq:queue name=mail
+package mail
+
+//emq:job
+//emq:result Receipt
+type Welcome struct {
+	UserID  int64 ` + "`json:\"userId\"`" + `
+	Address Address
+	Lines   map[string][]*Line
+}
+
+type Address struct{ Street string }
+
+type Line struct{ Text string }
+
+type Receipt struct{ MessageID string }
+`
+	for _, change := range [][2]string{
+		{"userId", "id"},
+		{"Street string", "Road string"},
+		{"Text string", "Text []byte"},
+		{"MessageID string", "MessageID int"},
+	} {
+		m := newModule(t, map[string]string{"mail.go": nested})
+		m.quiet()
+		m.quiet("-check")
+		m.write("mail.go", strings.Replace(nested, change[0], change[1], 1))
+		code, _, stderr := m.emqgen("-check")
+		require.Equal(t, exitWrong, code, change)
+		require.Equal(t, "emqgen: emq_gen.go is stale; run go generate\n", stderr)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	m := newModule(t, map[string]string{"mail.go": source})
@@ -202,7 +241,7 @@ func TestDump(t *testing.T) {
 			"name": "mail", "goName": "Mail", "pos": {"file": "mail.go", "line": 1, "column": 1},
 			"jobs": [{
 				"name": "Welcome", "goName": "Welcome", "pos": {"file": "mail.go", "line": 6, "column": 6},
-				"payload": {"type": "Welcome", "fields": [{"name": "UserID", "type": {"kind": "basic", "name": "int64"}}]},
+				"payload": {"type": "Welcome", "fields": [{"name": "UserID", "type": {"kind": "basic", "name": "int64"}}], "shape": "1f01b3cc2a71"},
 				"version": 1, "timeout": "30s", "keep": {"completed": {"none": true}}
 			}]
 		}]

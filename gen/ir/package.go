@@ -75,6 +75,9 @@ type Payload struct {
 	// Type is the name of the type.
 	Type   string  `json:"type"`
 	Fields []Field `json:"fields"`
+	// Shape is a hash of how the payload looks on the wire, nested types and
+	// tags included.
+	Shape string `json:"shape"`
 }
 
 // Field is one field of a struct.
@@ -88,6 +91,8 @@ type Field struct {
 // Result is the type of a job's result, by name.
 type Result struct {
 	Type string `json:"type"`
+	// Shape is a hash of how the result looks on the wire.
+	Shape string `json:"shape"`
 }
 
 // Retry says what happens after a failed attempt.

@@ -121,7 +121,8 @@ func NewQuickstartWorker(client *echomq.Client, handler QuickstartHandler, opts 
 	return echomq.NewWorker(client, opts, QuickstartQueue(handler))
 }
 
-// WelcomeJob is the contract of job "Welcome" of queue "quickstart".
+// WelcomeJob is the contract of job "Welcome" of queue "quickstart". Payload
+// shape 661ce697ce8c, result shape 74e31f02b6e3.
 func WelcomeJob() echomq.JobType[Welcome, Receipt] {
 	return echomq.NewJobType[Welcome, Receipt](echomq.JobSpec{
 		Queue:   "quickstart",
@@ -134,7 +135,8 @@ func WelcomeJob() echomq.JobType[Welcome, Receipt] {
 	})
 }
 
-// ChargeJob is the contract of job "Charge" of queue "quickstart".
+// ChargeJob is the contract of job "Charge" of queue "quickstart". Payload
+// shape 08d12bda41ca.
 func ChargeJob() echomq.JobType[Charge, echomq.None] {
 	return echomq.NewJobType[Charge, echomq.None](echomq.JobSpec{
 		Queue:   "quickstart",
@@ -149,7 +151,8 @@ func ChargeJob() echomq.JobType[Charge, echomq.None] {
 	})
 }
 
-// RemindJob is the contract of job "Remind" of queue "quickstart".
+// RemindJob is the contract of job "Remind" of queue "quickstart". Payload
+// shape a8fae4caae53.
 func RemindJob() echomq.JobType[Remind, echomq.None] {
 	return echomq.NewJobType[Remind, echomq.None](echomq.JobSpec{
 		Queue:   "quickstart",
@@ -166,24 +169,24 @@ func quickstartQueueSpec() echomq.QueueSpec {
 
 // If this function does not compile, the fields of Welcome have changed
 // since this file was generated: run go generate.
-func _(payload Welcome) {
+func _(runGoGenerate Welcome) {
 	_ = struct {
 		Person string
-	}(payload)
+	}(runGoGenerate)
 }
 
 // If this function does not compile, the fields of Charge have changed since
 // this file was generated: run go generate.
-func _(payload Charge) {
+func _(runGoGenerate Charge) {
 	_ = struct {
 		Cents int64
-	}(payload)
+	}(runGoGenerate)
 }
 
 // If this function does not compile, the fields of Remind have changed since
 // this file was generated: run go generate.
-func _(payload Remind) {
+func _(runGoGenerate Remind) {
 	_ = struct {
 		About string
-	}(payload)
+	}(runGoGenerate)
 }

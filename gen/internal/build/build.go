@@ -146,6 +146,7 @@ func (b *builder) payload(job *annotations.Job) ir.Payload {
 		return payload
 	}
 	b.crosses(declared.Type(), name.Name, name.Pos(), name.End())
+	payload.Shape = b.shape(declared.Type())
 	if structure, ok := declared.Type().Underlying().(*types.Struct); ok {
 		payload.Fields = b.fields(structure)
 	}
@@ -165,6 +166,7 @@ func (b *builder) result(job *annotations.Job) *ir.Result {
 		return nil
 	}
 	value := argument.Values[0]
+	result := &ir.Result{Type: value.Text}
 	declared, ok := b.lookup(value.Text)
 	switch {
 	case !ok || !declared.Exported():
@@ -173,8 +175,9 @@ func (b *builder) result(job *annotations.Job) *ir.Result {
 		b.report.Report(annotations.RuleGeneric, value.Pos, value.End, value.Text)
 	default:
 		b.crosses(declared.Type(), value.Text, value.Pos, value.End)
+		result.Shape = b.shape(declared.Type())
 	}
-	return &ir.Result{Type: value.Text}
+	return result
 }
 
 func isGeneric(t types.Type) bool {

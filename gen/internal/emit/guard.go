@@ -8,14 +8,17 @@ import (
 	"github.com/echomq/echomq-go/gen/ir"
 )
 
+// guarded is the parameter of a guard: the compiler names it in its error.
+const guarded = "runGoGenerate"
+
 // guard makes the file fail to compile when the fields of a payload change and
 // the file does not: a struct converts to a copy of itself, and to nothing
 // else.
 func (f *file) guard(job *ir.Job) {
 	copied := f.structType(job.Payload.Fields)
 	f.add(comment(fmt.Sprintf("If this function does not compile, the fields of %s have changed since this file was generated: run go generate.", job.Payload.Type)),
-		jen.Func().Id("_").Params(jen.Id("payload").Id(job.Payload.Type)).
-			Block(jen.Id("_").Op("=").Add(copied).Call(jen.Id("payload"))))
+		jen.Func().Id("_").Params(jen.Id(guarded).Id(job.Payload.Type)).
+			Block(jen.Id("_").Op("=").Add(copied).Call(jen.Id(guarded))))
 }
 
 func (f *file) structType(fields []ir.Field) *jen.Statement {

@@ -88,10 +88,19 @@ func (f *file) jobType(queue *ir.Queue, job *ir.Job) {
 	names := job.Names()
 	types := []jen.Code{jen.Id(job.Payload.Type), f.result(job)}
 	f.add(paragraphs(
-		comment(fmt.Sprintf("%s is the contract of job %q of queue %q.", names.Job, job.Name, queue.Name)),
+		comment(fmt.Sprintf("%s is the contract of job %q of queue %q. %s", names.Job, job.Name, queue.Name, shapes(job))),
 		carried(deprecation(job.Doc)),
 	), jen.Func().Id(names.Job).Params().Add(f.echomq("JobType")).Types(types...).
 		Block(jen.Return(f.echomq("NewJobType").Types(types...).Call(f.jobSpec(queue, job).code(true)))))
+}
+
+// shapes says how the job looks on the wire, so that a change of tags or nested
+// types changes the file.
+func shapes(job *ir.Job) string {
+	if job.Result == nil {
+		return fmt.Sprintf("Payload shape %s.", job.Payload.Shape)
+	}
+	return fmt.Sprintf("Payload shape %s, result shape %s.", job.Payload.Shape, job.Result.Shape)
 }
 
 func (f *file) jobSpec(queue *ir.Queue, job *ir.Job) *literal {
