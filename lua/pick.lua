@@ -236,7 +236,10 @@ for i = 1, count do
         end
       end
     end
-    if not hash.err and #hash == 0 then
+    if hash.err and not string.find(hash.err, 'WRONGTYPE', 1, true) then
+      -- It may be well and only not be read now, for want of a right, say.
+      crowded[#crowded + 1] = id
+    elseif not hash.err and #hash == 0 then
       redis.call('ZREM', KEYS[6], id)
       redis.call('DEL', KEYS[10 + 2 * i])
       if level ~= 'none' then

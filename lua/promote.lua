@@ -80,6 +80,9 @@ for i = 1, count do
     seen[id] = true
     leaving[#leaving + 1] = id
     local fields = redis.pcall('HMGET', KEYS[8 + i], 'name', 'priority', 'ats', 'delay')
+    if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
+      return fields
+    end
     if fields.err or (not fields[1] and redis.call('EXISTS', KEYS[8 + i]) == 1) then
       verdicts[i] = 'quarantined'
       broken[#broken + 1] = now

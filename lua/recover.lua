@@ -93,6 +93,9 @@ for i = 1, count do
     leaving[#leaving + 1] = id
     freed[#freed + 1] = KEYS[8 + 2 * i]
     local fields = redis.pcall('HMGET', KEYS[7 + 2 * i], 'name', 'priority', 'stc')
+    if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
+      return fields
+    end
     if fields.err or (not fields[1] and redis.call('EXISTS', KEYS[7 + 2 * i]) == 1) then
       verdicts[i] = 'quarantined'
       broken[#broken + 1] = now

@@ -3,7 +3,6 @@ package echomq_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,10 +18,16 @@ func TestReplicaAckNeedsItsRights(t *testing.T) {
 	eachRoles(t, func(t *testing.T, r *roles) {
 		setUser(t, r.store, acl.Request{Role: acl.Producer, User: "emq-producer", Queues: []wire.Queue{r.queue}, ReplicaAck: true})
 		client := r.newClient(t, r.producerStore, echomq.WithReplicaAck(1))
-		ctx, cancel := context.WithTimeout(r.ctx, 300*time.Millisecond)
+		ctx, cancel := context.WithCancel(r.ctx)
 		defer cancel()
-		_, err := echomq.Enqueue(ctx, echomq.NewProducer(client, r.spec), r.greet(), greeting{"Ada"})
-		require.ErrorIs(t, err, echomq.ErrNotReplicated)
+		done := make(chan error, 1)
+		go func() {
+			_, err := echomq.Enqueue(ctx, echomq.NewProducer(client, r.spec), r.greet(), greeting{"Ada"})
+			done <- err
+		}()
+		eventually(t, func() bool { return r.asProducer.Count("wait") > 0 }, "it waits for replicas")
+		cancel()
+		require.Error(t, receive(t, done, "the end of the call"))
 		r.requireNoRefusal(t)
 
 		sent := map[string]bool{}

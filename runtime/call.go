@@ -3,6 +3,7 @@ package echomq
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -193,7 +194,7 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 			return a.reply, nil
 		case refused:
 			if lost != nil {
-				return nil, &StoreError{Kind: kind, Op: op, Err: errors.Join(lost, a.err)}
+				return nil, &StoreError{Kind: kind, Op: op, Err: fmt.Errorf("%w; and then: %w", lost, a.err)}
 			}
 			return nil, refusal(op, a.err)
 		case unknown:

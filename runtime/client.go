@@ -2,8 +2,9 @@ package echomq
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -94,7 +95,7 @@ func (c *Client) queue(name string) (wire.Queue, error) {
 	}
 	queue, err := wire.ParseQueue(name)
 	if err != nil {
-		return wire.Queue{}, errors.Join(ErrOption, err)
+		return wire.Queue{}, fmt.Errorf("%w: %w", ErrOption, err)
 	}
 	return queue, nil
 }
@@ -120,6 +121,8 @@ func private(store redis.UniversalClient, connections int) (clone redis.Universa
 		return redis.NewClient(&options), true
 	case *redis.ClusterClient:
 		options := *store.Options()
+		// The client library appends to it, and two must not share its array.
+		options.Addrs = slices.Clone(options.Addrs)
 		options.PoolSize = connections
 		options.PipelinePoolSize = -1
 		options.MinIdleConns = 0

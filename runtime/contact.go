@@ -1,8 +1,8 @@
 package echomq
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -75,7 +75,7 @@ func (c *Client) look(ctx context.Context, queue wire.Queue) error {
 	}
 	version, _ := meta.Val()[0].(string)
 	features, _ := meta.Val()[1].(string)
-	err = errors.Join(
+	err = cmp.Or(
 		fenceVersion(queue, wire.StoreVersionKey, store.Val()),
 		fenceVersion(queue, queue.Key("meta"), version),
 		fenceFeatures(queue, queue.Key("meta"), features),

@@ -1,6 +1,7 @@
 package echomq
 
 import (
+	"slices"
 	"time"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
@@ -193,6 +194,11 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 	}
 	x.hungry = len(reply.Window) > 0 || len(x.reserved) > 0
 	r.tell(times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, at: time.Now()})
+	if len(reply.Started) == 0 && declares(pick.Items, reply.Reserved) {
+		// They were declared, and the script could not start them all the same.
+		r.log.Warn("jobs cannot be read; trying again", "jobs", len(reply.Reserved))
+		return false
+	}
 	for _, started := range reply.Started {
 		if !r.holds(started.ID, pick.Token) {
 			r.begin(started, pick.Token, reply.Now)
@@ -201,11 +207,16 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 	return true
 }
 
+// declares reports whether one of the ids was declared.
+func declares(items []script.PickItem, ids []string) bool {
+	return slices.ContainsFunc(items, func(item script.PickItem) bool { return slices.Contains(ids, item.ID.String()) })
+}
+
 // settled deals with the answer to a settle and reports whether there was one.
 func (r *runner) settled(sent []result, a answer) bool {
 	x := &r.exchanger
 	reply, err := script.SettleReply{}, a.err
-	if a.fate == unreplicated && x.refusals >= maxRefusals {
+	if a.fate == unreplicated && x.refusals >= ackTries {
 		r.log.Warn("what jobs did was settled; a fail-over may make them run again", "jobs", len(sent), "error", err)
 		err = nil
 	}
@@ -243,6 +254,9 @@ func (r *runner) settled(sent []result, a answer) bool {
 const minWindow = 8
 
 // maxRefusals is how often a settle may be refused, as opposed to lost, before
-// its jobs are left to their leases; or go without the acknowledgement of
-// replicas, before it is done without.
+// its jobs are left to their leases.
 const maxRefusals = 8
+
+// ackTries is how often a settle is sent again that too few replicas have
+// acknowledged, before it is left at that.
+const ackTries = 3

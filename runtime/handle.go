@@ -170,7 +170,7 @@ func (h Handle[R]) result(found script.InspectResult) (R, error) {
 	result, err := decodeResult[R]([]byte(found.Value))
 	if err != nil {
 		var none R
-		return none, h.wrap("await", errors.Join(ErrResult, err))
+		return none, h.wrap("await", fmt.Errorf("%w: %w", ErrResult, err))
 	}
 	return result, nil
 }

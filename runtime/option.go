@@ -61,7 +61,7 @@ func LegacyPrefixes(prefixes ...string) ClientOption {
 //
 // What fewer replicas acknowledged in time is [ErrNotReplicated] for who adds; it
 // is waited for as long as an answer that was lost. A worker settles such a job
-// again for some ten seconds, and then leaves it at that: at worst the job runs
+// again for some seconds, and then leaves it at that: at worst the job runs
 // again. The price is the way to the replicas and back in every call, and that
 // nothing can be added while too few of them are there.
 //

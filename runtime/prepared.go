@@ -13,8 +13,10 @@ import (
 )
 
 // Prepared is a job that is ready to be sent: validated, encoded and with an
-// id. It can be sent again without being added twice, and kept in the meantime:
-// in an outbox table, say, written in the transaction that the job belongs to.
+// id. It can be kept, in an outbox table, say, written in the transaction that
+// the job belongs to, and be sent again: as long as the job is in the store,
+// which is until it has ended and its keep has run out, it is not added twice. A
+// delay counts from when it is added.
 type Prepared struct {
 	queue    wire.Queue
 	id       wire.JobID
@@ -150,7 +152,7 @@ func (c enqueueConfig) settle(p *Prepared) error {
 	}
 	id, err := wire.ParseJobID(c.id)
 	if err != nil {
-		return fmt.Errorf("echomq: %w", errors.Join(ErrOption, err))
+		return fmt.Errorf("echomq: %w: %w", ErrOption, err)
 	}
 	p.id = id
 	return nil

@@ -59,7 +59,8 @@ func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payl
 }
 
 // Prepare validates and encodes one job without sending it: its id is minted
-// and its bytes are fixed. [Client.Send] sends it, as often as need be.
+// and its bytes are fixed. [Client.Send] sends it, and does not add it twice; see
+// [Prepared].
 func Prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts ...EnqueueOption) (Prepared, error) {
 	prepared, err := prepare(p, job, payload, opts)
 	prepared.fresh = false
@@ -100,7 +101,7 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 }
 
 // Send sends jobs that were prepared earlier, of any queues, and returns one
-// result for each, in order. A job that was sent before is not added again: its
+// result for each, in order. A job that is there already is not added again: its
 // result has Existing set. Jobs of one queue that follow each other are added
 // in chunks, each whole or not at all.
 //

@@ -198,11 +198,35 @@ func (r *runner) stop(patience context.Context) error {
 	close(r.requests)
 	close(r.times)
 	r.parts.Wait()
-	if left > 0 && !killed {
-		return fmt.Errorf("echomq: queue %q: %d handler(s) ignored the end of their context; their jobs are left to their leases", r.queue, left)
+	if killed {
+		return nil
+	}
+	var ignored error
+	if left > 0 {
+		ignored = fmt.Errorf("echomq: queue %q: %d handler(s) ignored the end of their context; their jobs are left to their leases", r.queue, left)
+	}
+	if err := errors.Join(ignored, r.unsettled()); err != nil {
+		return err
 	}
 	r.log.Info("worker stopped")
 	return nil
+}
+
+// unsettled tells of jobs that have ended and of which the store could not be
+// told before the runner had to end.
+func (r *runner) unsettled() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := slices.Concat(r.exchanger.settle, r.results, r.returned)
+	if len(left) == 0 {
+		return nil
+	}
+	for _, res := range left {
+		r.log.Warn("what a job did could not be settled; it runs again when its lease ends",
+			"job", res.id.String(), "outcome", res.outcome)
+	}
+	return fmt.Errorf("echomq: queue %q: %w: %d job(s) that ended run again when their leases end, first %q",
+		r.queue, ErrUnreachable, len(left), left[0].id)
 }
 
 // waitForCancelled waits for handlers whose contexts have ended and returns how

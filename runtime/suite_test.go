@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // patience bounds everything that a test waits for.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // greeting is the payload of most tests.
 type greeting struct {

@@ -50,6 +50,7 @@ type Worker struct {
 	started bool
 	stop    chan struct{} // closed when the worker is to stop
 	stopped chan struct{} // closed when it has
+	err     error         // of Run; to be read when it has stopped
 	patient context.Context
 	hurry   context.CancelFunc
 }
@@ -121,9 +122,11 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 // running jobs have ended: for at most the stop timeout, after which their
 // contexts are cancelled with [ErrShutdown].
 //
-// It returns nil after an orderly stop. Before it takes a job it checks each
-// queue, and returns what [Client]'s first contact finds wrong; a store that is
-// only unreachable is waited for.
+// It returns nil after an orderly stop, and an error if handlers ignored the end
+// of their context or if the store could not be told, within 5 s of the last
+// one, what jobs did: those run again when their leases end. Before it takes a
+// job it checks each queue, and returns what [Client]'s first contact finds
+// wrong; a store that is only unreachable is waited for.
 func (w *Worker) Run(ctx context.Context) error {
 	w.mu.Lock()
 	if w.started {
@@ -133,7 +136,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.started = true
 	w.mu.Unlock()
 	defer close(w.stopped)
+	w.err = w.run(ctx)
+	return w.err
+}
 
+func (w *Worker) run(ctx context.Context) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -189,7 +196,7 @@ func (w *Worker) requestStop() {
 // running ones may end until ctx does, then their contexts are cancelled with
 // [ErrShutdown] and what their handlers give up is given back, at the front of
 // the queue and without counting an attempt. Jobs whose handlers go on
-// regardless are left to their lease.
+// regardless are left to their lease. It returns what Run returned.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	started := w.started
@@ -202,12 +209,11 @@ func (w *Worker) Stop(ctx context.Context) error {
 	}
 	select {
 	case <-w.stopped:
-		return nil
 	case <-ctx.Done():
+		w.hurry()
+		<-w.stopped
 	}
-	w.hurry()
-	<-w.stopped
-	return nil
+	return w.err
 }
 
 // Kill ends Run at once: contexts are cancelled, nothing is given back or
