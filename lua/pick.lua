@@ -193,10 +193,13 @@ if want > 0 then
     end
   end
 end
+local names = ' meta wait prioritized pc delayed active reserved completed failed waiting-children quarantine dedup'
+  .. ' dedup-due groups grouped group-active outbox outbox-body schedulers limiter marker events metrics scheduler'
+  .. ' control version queues nodes paused stalled stalled-check id repeat de '
 local place = {}
 for p = 1, #popped do
   -- An id that no client can declare would be reserved for ever.
-  if #popped[p] > 255 or not string.find(popped[p], '^[%w_][%w._-]*$') then
+  if #popped[p] > 255 or not string.find(popped[p], '^%w[%w._-]*$') or string.find(names, ' ' .. popped[p] .. ' ', 1, true) then
     redis.call('ZADD', KEYS[8], now, popped[p])
     if level ~= 'none' then
       redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', popped[p])

@@ -86,7 +86,7 @@ for i = 1, count do
   local deadline = scores[i] and not seen[id] and tonumber(scores[i])
   if not deadline then
     verdicts[i] = 'gone'
-  elseif deadline ~= tonumber(ARGV[3 * i + 1]) or deadline > now then
+  elseif math.floor(deadline) ~= tonumber(ARGV[3 * i + 1]) or deadline > now then
     verdicts[i] = 'renewed'
   else
     seen[id] = true

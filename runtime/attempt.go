@@ -29,6 +29,7 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 		return
 	}
 	envelope, err := wire.DecodeEnvelope(started.ID, started.Job)
+	err = errors.Join(err, confine(&envelope))
 	envelope.AttemptsStarted = int(started.Starts)
 	envelope.ProcessedOn = wire.Timestamp(now)
 	envelope.ProcessedBy = r.worker
@@ -53,6 +54,32 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 		}
 		go a.run(ctx, cancel)
 	}
+}
+
+// maxCount bounds the numbers of a job's record and of its settings, well within
+// what the scripts take.
+const maxCount = 1<<31 - 1
+
+// confine brings the numbers of a record into the ranges that the scripts take,
+// so that a job whose record was damaged can be settled, and says which were not.
+func confine(e *Envelope) error {
+	var err error
+	for _, n := range []struct {
+		name  string
+		value *int
+		limit int
+	}{
+		{wire.FieldPriority, &e.Priority, MaxPriority},
+		{wire.FieldAttemptsMade, &e.AttemptsMade, maxCount},
+		{wire.FieldAttemptsStarted, &e.AttemptsStarted, maxCount},
+		{wire.FieldUnknownCount, &e.UnknownCount, maxCount},
+	} {
+		if confined := min(max(*n.value, 0), n.limit); confined != *n.value {
+			err = errors.Join(err, fmt.Errorf("%s is %d", n.name, *n.value))
+			*n.value = confined
+		}
+	}
+	return err
 }
 
 func (r *runner) isStopping() bool {
@@ -107,7 +134,22 @@ func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
 		defer stop()
 	}
 	value, err := a.handle(ctx)
-	a.runner.finish(a.judge(ctx, value, err))
+	if limit := a.runner.config.payloadLimit; err == nil && len(value) > limit {
+		// As with one that cannot be encoded, the effect has happened.
+		err = Fail(fmt.Errorf("result has %d bytes and the limit is %d; store large data elsewhere and return a reference, or set PayloadLimit", len(value), limit))
+	}
+	a.runner.finish(a.verdict(ctx, value, err))
+}
+
+// verdict is judge for an error whose methods are the program's own: what they
+// panic with is a failure, as in the handler.
+func (a attempt) verdict(ctx context.Context, value []byte, err error) (res result) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			res = a.judge(ctx, nil, fmt.Errorf("handler failed, and its error's own methods panicked: %v", reason))
+		}
+	}()
+	return a.judge(ctx, value, err)
 }
 
 // panicError is a panic of a handler.

@@ -82,7 +82,8 @@ func queuesOf(t *testing.T, cluster *enginetest.Cluster, each int) map[*enginete
 
 // load enqueues jobs without end, until it is stopped.
 type load struct {
-	stop func()
+	stop  func() // when all calls have ended
+	abort func() // cancels the calls that are out
 
 	mu           sync.Mutex
 	acknowledged map[string]int
@@ -95,6 +96,7 @@ type load struct {
 func (b *faultBed) enqueue(t *testing.T, client *echomq.Client, producers int, next func(n int) chore) *load {
 	t.Helper()
 	l := &load{acknowledged: map[string]int{}}
+	ctx, cancel := context.WithCancel(b.ctx)
 	finished := make(chan struct{})
 	var running sync.WaitGroup
 	producer := echomq.NewProducer(client, b.spec)
@@ -108,15 +110,16 @@ func (b *faultBed) enqueue(t *testing.T, client *echomq.Client, producers int, n
 				}
 				payload := next(n)
 				begun := time.Now()
-				handle, err := echomq.Enqueue(b.ctx, producer, b.job, payload)
-				if !l.note(t, handle.ID, payload.Fails+1, begun, err) {
+				handle, err := echomq.Enqueue(ctx, producer, b.job, payload)
+				if ctx.Err() != nil || !l.note(t, handle.ID, payload.Fails+1, begun, err) {
 					return
 				}
 			}
 		})
 	}
-	l.stop = sync.OnceFunc(func() { close(finished); running.Wait() })
-	t.Cleanup(l.stop)
+	l.stop = sync.OnceFunc(func() { close(finished); running.Wait(); cancel() })
+	l.abort = func() { cancel(); l.stop() }
+	t.Cleanup(l.abort)
 	return l
 }
 

@@ -2,7 +2,6 @@ package echomq_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -13,19 +12,21 @@ import (
 	"github.com/echomq/echomq-go/runtime/internal/enginetest"
 )
 
-// lifeBeds returns a bed on each primary of the shared cluster.
-func lifeBeds(t *testing.T) map[string]*clusterBed {
+// onEachPrimary runs a test with a queue on each primary of the shared cluster.
+func onEachPrimary(t *testing.T, test func(t *testing.T, b *clusterBed)) {
 	t.Helper()
+	t.Parallel()
 	cluster := enginetest.SharedCluster(t)
-	beds := map[string]*clusterBed{}
 	for _, names := range queuesOf(t, cluster, 1) {
-		beds[fmt.Sprint("node ", len(beds)+1)] = newClusterBed(t, cluster, names[0])
+		t.Run(cluster.Owner(t, cluster.Slot(t, "{"+names[0]+"}")).Options().Addr, func(t *testing.T) {
+			t.Parallel()
+			test(t, newClusterBed(t, cluster, names[0]))
+		})
 	}
-	return beds
 }
 
 // serveAll starts one worker for the queues of all beds.
-func serveAll(t *testing.T, beds map[string]*clusterBed, opts ...echomq.WorkerOption) *faultWorker {
+func serveAll(t *testing.T, beds []*clusterBed, opts ...echomq.WorkerOption) *faultWorker {
 	t.Helper()
 	var served []echomq.Served
 	var client *echomq.Client
@@ -49,11 +50,14 @@ func serveAll(t *testing.T, beds map[string]*clusterBed, opts ...echomq.WorkerOp
 // forget their scripts.
 func TestClusterServesQueuesOfSeveralSlots(t *testing.T) {
 	t.Parallel()
-	beds := lifeBeds(t)
+	cluster := enginetest.SharedCluster(t)
+	var beds []*clusterBed
+	for _, names := range queuesOf(t, cluster, 1) {
+		beds = append(beds, newClusterBed(t, cluster, names[0]))
+	}
 	serveAll(t, beds, echomq.Concurrency(4), echomq.CleanEvery(20*time.Millisecond))
-	for name, b := range beds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+	for _, b := range beds {
+		t.Run(b.queue.Name(), func(t *testing.T) {
 			want := map[string]int{}
 			for round := range 2 {
 				for _, id := range b.addMany(t, 50, chore{}, echomq.ChunkSize(20)) {
@@ -92,37 +96,28 @@ func TestClusterServesQueuesOfSeveralSlots(t *testing.T) {
 }
 
 func TestClusterKeepsTheOrderOfPriorities(t *testing.T) {
-	t.Parallel()
-	for name, b := range lifeBeds(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			last := b.add(t, chore{}, echomq.Priority(2)).ID
-			second := b.add(t, chore{}, echomq.Priority(1)).ID
-			first := b.add(t, chore{}).ID
-			b.work(t, b.client, echomq.Concurrency(1))
-			b.drain(t, 3)
-			assert.Equal(t, []string{first, second, last}, b.ledger.order)
-		})
-	}
+	onEachPrimary(t, func(t *testing.T, b *clusterBed) {
+		last := b.add(t, chore{}, echomq.Priority(2)).ID
+		second := b.add(t, chore{}, echomq.Priority(1)).ID
+		first := b.add(t, chore{}).ID
+		b.work(t, b.client, echomq.Concurrency(1))
+		b.drain(t, 3)
+		assert.Equal(t, []string{first, second, last}, b.ledger.order)
+	})
 }
 
 func TestClusterRecoversJobsOfALostWorker(t *testing.T) {
-	t.Parallel()
 	const jobs = 4
-	beds := lifeBeds(t)
-	for name, b := range beds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ids := b.addMany(t, jobs, chore{})
-			doomed := b.workWith(t, b.client, func(ctx context.Context, _ *echomq.Job[chore]) (string, error) {
-				<-ctx.Done()
-				return "", context.Cause(ctx)
-			}, echomq.Lease(processLease), echomq.Concurrency(jobs))
-			b.eventually(t, func() bool { return len(b.requireSound(t).locks) == jobs }, "all jobs run")
-			doomed.crash(t)
-			b.work(t, b.client, echomq.Lease(processLease))
-			b.recovers(t, eachOnce(ids))
-			assert.Len(t, b.requireSound(t).stalls(), jobs)
-		})
-	}
+	onEachPrimary(t, func(t *testing.T, b *clusterBed) {
+		ids := b.addMany(t, jobs, chore{})
+		doomed := b.workWith(t, b.client, func(ctx context.Context, _ *echomq.Job[chore]) (string, error) {
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		}, echomq.Lease(processLease), echomq.Concurrency(jobs))
+		b.eventually(t, func() bool { return len(b.requireSound(t).locks) == jobs }, "all jobs run")
+		doomed.crash(t)
+		b.work(t, b.client, echomq.Lease(processLease))
+		b.recovers(t, eachOnce(ids))
+		assert.Len(t, b.requireSound(t).stalls(), jobs)
+	})
 }

@@ -2,6 +2,7 @@ package echomq_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func TestSlotIsMovedUnderLoad(t *testing.T) {
 // refused. None may be taken from its worker; that of a worker that died must be.
 func TestMoveThatOutlastsLeases(t *testing.T) {
 	t.Parallel()
-	const lease, long = time.Second, 6
+	const lease, long, workers = 2 * time.Second, 6, 3
 	cluster := enginetest.SharedCluster(t)
 	queues := queuesOf(t, cluster, 1)
 	var b *clusterBed
@@ -89,8 +90,8 @@ func TestMoveThatOutlastsLeases(t *testing.T) {
 		}
 	}
 	ids := b.addMany(t, long, chore{Fails: -1})
-	for range 3 {
-		b.workWith(t, clientOf(t, cluster.Client(t)), handle, echomq.Lease(lease), echomq.Concurrency(4))
+	for range workers { // each holds some, and so meets the move until its end
+		b.workWith(t, clientOf(t, cluster.Client(t)), handle, echomq.Lease(lease), echomq.Concurrency(long/workers))
 	}
 	b.eventually(t, func() bool { return b.ledger.busy() == long }, "the long jobs run")
 	lost := b.abandon(t, lease)
@@ -99,15 +100,17 @@ func TestMoveThatOutlastsLeases(t *testing.T) {
 	move := cluster.BeginMove(t, b.slot, to)
 	// One lock is elsewhere, so that one lease cannot be renewed; the others can.
 	move.Take(b.queue.Key(ids[0]) + ":lock")
-	first := deadline(ids[0])
-	for _, id := range ids[1:] {
-		begun := deadline(id)
-		b.eventually(t, func() bool { return deadline(id) > begun+float64(lease.Milliseconds()) }, "the lease of a job whose keys are together is renewed")
+	first := map[string]float64{}
+	for _, id := range ids {
+		first[id] = deadline(id)
 	}
-	assert.InDelta(t, first, deadline(ids[0]), float64(lease.Milliseconds()), "the lease of a job whose lock is elsewhere was not to be renewed")
+	for _, id := range ids[1:] {
+		b.eventually(t, func() bool { return deadline(id) > first[id]+float64(lease.Milliseconds()) }, "the lease of a job whose keys are together is renewed")
+	}
+	assert.InDelta(t, first[ids[0]], deadline(ids[0]), float64(lease.Milliseconds()), "the lease of a job whose lock is elsewhere was not to be renewed")
 	// Now none can.
 	move.Take(b.queue.Key("meta"))
-	elapse(2 * lease)
+	elapse(lease + lease/2)
 	move.Finish()
 	moved := time.Now()
 	b.direct = to.Client(t)
@@ -117,7 +120,7 @@ func TestMoveThatOutlastsLeases(t *testing.T) {
 	assert.Less(t, renewed, resumeMargin)
 	b.eventually(t, func() bool { return b.direct.HGet(b.ctx, b.queue.Key(lost), "stc").Val() == "1" }, "the dead worker's job was taken back")
 	recovered := time.Since(moved)
-	assert.Greater(t, recovered, lease-lease/4, "nothing is taken back for a lease after a move")
+	assert.Greater(t, recovered, lease+lease/6, "nothing is taken back for a lease after a move")
 	assert.Less(t, recovered, 3*lease+resumeMargin)
 	close(release)
 	b.drain(t, long+1)
@@ -149,7 +152,8 @@ func TestEnqueueWhileTheSlotIsMoved(t *testing.T) {
 	defer cancel()
 	begun := time.Now()
 	_, err := echomq.Enqueue(ctx, producer, b.job, chore{}, echomq.ID("impatient"))
-	assert.ErrorIs(t, err, echomq.ErrUnreachable)
+	// The deadline may come while a try is out.
+	assert.True(t, errors.Is(err, echomq.ErrUnreachable) || errors.Is(err, echomq.ErrOutcomeUnknown), err)
 	assert.GreaterOrEqual(t, time.Since(begun), 400*time.Millisecond, "it was to be tried again")
 
 	// Without a deadline it is tried again too: the store is there.

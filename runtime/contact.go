@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -14,8 +14,8 @@ import (
 // contact is a client's first look at a queue, made once: does the store speak
 // this protocol, does the queue, and is there none of the v1 line by that name?
 type contact struct {
-	mu   sync.Mutex
-	made bool
+	turn chan struct{} // holds a value while somebody looks
+	made atomic.Bool
 }
 
 // meet makes the contact with a queue before anything is written to it.
@@ -27,20 +27,27 @@ func (c *Client) meet(ctx context.Context, queue wire.Queue) error {
 	}
 	met := c.contacts[queue.Name()]
 	if met == nil {
-		met = new(contact)
+		met = &contact{turn: make(chan struct{}, 1)}
 		c.contacts[queue.Name()] = met
 	}
 	c.mu.Unlock()
 
-	met.mu.Lock()
-	defer met.mu.Unlock()
-	if met.made {
+	if met.made.Load() {
+		return nil
+	}
+	select {
+	case met.turn <- struct{}{}:
+		defer func() { <-met.turn }()
+	case <-ctx.Done():
+		return unreachable(fmt.Sprintf("first contact with queue %q", queue), context.Cause(ctx))
+	}
+	if met.made.Load() {
 		return nil
 	}
 	if err := c.look(ctx, queue); err != nil {
 		return err
 	}
-	met.made = true
+	met.made.Store(true)
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (r *runner) newPick(slots int) *script.Pick {
 		Want:    int64(want),
 		Window:  int64(min(r.config.concurrency, maxBatch, max(minWindow, 2*want))),
 		Limit:   maxReplyBytes,
-		Payload: int64(r.config.payloadLimit),
+		Payload: min(int64(r.config.payloadLimit), maxCount),
 		Items:   items,
 	}
 }
@@ -234,6 +234,15 @@ func (r *runner) settled(sent []result, a answer) bool {
 		x.settle, x.refusals = nil, 0
 		r.tell(times{now: reply.Now, due: reply.Due, at: time.Now()})
 		return true
+	}
+	if a.fate == refused && len(sent) > 1 {
+		// One of them may be the reason: each half is tried by itself.
+		r.mu.Lock()
+		half := len(sent) / 2
+		x.settle, r.results = sent[:half:half], slices.Concat(sent[half:], r.results)
+		r.mu.Unlock()
+		r.log.Warn("settle was refused; trying in parts", "jobs", len(sent), "error", err)
+		return false
 	}
 	if a.fate == refused || a.fate == unreplicated {
 		x.refusals++

@@ -29,7 +29,7 @@ func pauseAfter(err error, try int) time.Duration {
 // exchange sends calls for the runner's queue, and notes when its slot is being
 // moved.
 func (r *runner) exchange(calls ...script.Call) []answer {
-	answers := r.client.exchange(r.store, calls...)
+	answers := r.within(calls)
 	for _, a := range answers {
 		if moving(a.err) {
 			r.mu.Lock()

@@ -86,7 +86,7 @@ type PayloadLimitOption int
 
 // PayloadLimit is how many bytes an encoded payload may have; default 1 MiB. A
 // producer refuses a larger one with [ErrPayload]; a worker fails a job with a
-// larger one without having it sent.
+// larger one without having it sent, and one whose encoded result is larger.
 func PayloadLimit(bytes int) PayloadLimitOption { return PayloadLimitOption(bytes) }
 
 func (o PayloadLimitOption) applyProducer(c *producerConfig) { c.payloadLimit = int(o) }

@@ -50,7 +50,7 @@ func (p Prepared) item() script.AddItem {
 		Priority: int64(p.priority),
 	}
 	if !p.due.IsZero() {
-		item.Due = p.due.Add(time.Millisecond - 1).UnixMilli() // rounded up: never early
+		item.Due = max(p.due.Add(time.Millisecond-1).UnixMilli(), 1) // rounded up: never early
 	}
 	return item
 }
@@ -99,7 +99,7 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 	if err != nil {
 		return fmt.Errorf("echomq: prepared job: %w", err)
 	}
-	if at.Name == "" || at.Version < 1 || at.Priority < 0 || at.Priority > MaxPriority || at.Delay < 0 || at.Events.check() != nil {
+	if at.Name == "" || at.Version < 1 || at.Version > maxCount || at.Priority < 0 || at.Priority > MaxPriority || at.Delay < 0 || at.Events.check() != nil {
 		return fmt.Errorf("echomq: prepared job %q: name, version, priority, delay or event level is out of range", at.ID)
 	}
 	*p = Prepared{

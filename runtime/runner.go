@@ -260,6 +260,25 @@ func (r *runner) kill() {
 	r.wake()
 }
 
+// callLimit bounds one call of a runner: a connection that hangs must not keep
+// the leases from being renewed over another, nor a worker from ending.
+func (r *runner) callLimit() time.Duration { return max(2*r.renewEvery(), 5*time.Second) }
+
+// within makes calls, and gives them up when the runner is cut off or they take
+// too long. What was given up may have been executed.
+func (r *runner) within(calls []script.Call) []answer {
+	ctx, cancel := context.WithTimeout(r.store, r.callLimit())
+	defer cancel()
+	answers, err := within(ctx, func() []answer { return r.client.exchange(r.store, calls...) })
+	if err != nil {
+		answers = make([]answer, len(calls))
+		for i := range answers {
+			answers[i] = answer{err: err, fate: unknown}
+		}
+	}
+	return answers
+}
+
 // wake makes the exchanger look again.
 func (r *runner) wake() {
 	select {

@@ -43,10 +43,12 @@ func (s JobSpec) check() error {
 		return optionError("timeout %v: it must be positive, or NoTimeout", s.Timeout)
 	case s.Timeout > 0 && s.Timeout < time.Millisecond:
 		return optionError("timeout %v: it must be at least 1ms", s.Timeout)
-	case s.Retry.Attempts < 0:
-		return optionError("attempts %d: it must be at least 1", s.Retry.Attempts)
-	case s.Retry.Stalls < 0 && s.Retry.Stalls != NoStalls:
-		return optionError("stalls %d: it must be at least 1, or NoStalls", s.Retry.Stalls)
+	case s.Version < 0 || s.Version > maxCount:
+		return optionError("version %d: it must be from 1 to %d", s.Version, maxCount)
+	case s.Retry.Attempts < 0 || s.Retry.Attempts > maxCount:
+		return optionError("attempts %d: it must be from 1 to %d", s.Retry.Attempts, maxCount)
+	case s.Retry.Stalls < 0 && s.Retry.Stalls != NoStalls || s.Retry.Stalls > maxCount:
+		return optionError("stalls %d: it must be from 1 to %d, or NoStalls", s.Retry.Stalls, maxCount)
 	case s.Retry.Backoff < BackoffDefault || s.Retry.Backoff > Exponential:
 		return optionError("backoff %d is neither Fixed nor Exponential", s.Retry.Backoff)
 	case s.Retry.Jitter < JitterDefault || s.Retry.Jitter > NoJitter:
@@ -72,8 +74,8 @@ func (k Keep) check(which string) error {
 		return optionError("keep %s: None goes with neither Age nor Count", which)
 	case belowMillisecond(k.Age) && k.Age != Forever:
 		return optionError("keep %s: age %v must be at least 1ms, or Forever", which, k.Age)
-	case k.Count < 0 && k.Count != NoLimit:
-		return optionError("keep %s: count %d must be positive, or NoLimit", which, k.Count)
+	case k.Count < 0 && k.Count != NoLimit || k.Count > maxCount:
+		return optionError("keep %s: count %d must be from 1 to %d, or NoLimit", which, k.Count, maxCount)
 	}
 	return nil
 }
@@ -172,7 +174,7 @@ func decodeSettings(encoded string) (settings, error) {
 	}
 	set := settings{
 		attempts:      orDefault(opts.Attempts, DefaultAttempts),
-		stalls:        max(orDefault(opts.Stalls, DefaultStalls), 0),
+		stalls:        min(max(orDefault(opts.Stalls, DefaultStalls), 0), maxCount),
 		timeout:       DefaultTimeout,
 		jitter:        true,
 		base:          DefaultBackoffBase,
@@ -190,12 +192,28 @@ func decodeSettings(encoded string) (settings, error) {
 		set.cap = orDefault(milliseconds(backoff.Cap), DefaultBackoffCap)
 	}
 	if opts.KeepCompleted != nil {
-		set.keepCompleted = *opts.KeepCompleted
+		set.keepCompleted = confineKeep(*opts.KeepCompleted)
 	}
 	if opts.KeepFailed != nil {
-		set.keepFailed = *opts.KeepFailed
+		set.keepFailed = confineKeep(*opts.KeepFailed)
 	}
 	return set, err
+}
+
+// maxAge is the longest age of an ended job, in milliseconds: some 30,000 years,
+// so that a time and an age can still be added in a script.
+const maxAge = 1_000_000_000_000_000
+
+// confineKeep brings what a producer stored into the ranges that the scripts
+// take. Something too large is no bound.
+func confineKeep(keep wire.KeepOpts) wire.KeepOpts {
+	if keep.Age > maxAge {
+		keep.Age = 0
+	}
+	if keep.Count > maxCount {
+		keep.Count = 0
+	}
+	return keep
 }
 
 func orDefault[V comparable](value, standard V) V {

@@ -16,8 +16,9 @@ func (w *worker) stopHard(t *testing.T) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	require.NoError(t, w.Stop(ctx))
+	stopErr := w.Stop(ctx)
 	err := receive(t, w.done, "the end of Run")
+	require.Equal(t, err, stopErr, "Stop returns what Run returned")
 	w.done <- nil
 	return err
 }

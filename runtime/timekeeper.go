@@ -56,9 +56,14 @@ type timekeeper struct {
 // only every second.
 const reconnectTime = 1500 * time.Millisecond
 
+// stuckPause is how long to leave due jobs alone of which none can be promoted.
+const stuckPause = 5 * time.Second
+
 func (r *runner) timeLoop() {
 	k := &timekeeper{runner: r, seen: sightings{wait: r.renewEvery()}}
-	timer := time.NewTimer(0)
+	// The first pick tells when to look first.
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
 	defer timer.Stop()
 	for {
 		select {
@@ -126,8 +131,18 @@ func (k *timekeeper) look() {
 		// to renew, so what looks expired is looked at afresh.
 		k.seen.forget()
 	}
-	if len(reply.Due) > 0 && k.promote(reply.Due) && len(reply.Due) == dueLimit {
-		k.at(time.Now())
+	if len(reply.Due) > 0 {
+		promoted := k.promote(reply.Due)
+		switch {
+		case len(reply.Due) < dueLimit:
+		case promoted:
+			k.at(time.Now())
+		default:
+			// None of the first ones can be promoted, so looking again at once
+			// would find the same.
+			t.due = 0
+			k.at(time.Now().Add(stuckPause))
+		}
 	}
 	ripe := k.sight(reply)
 	k.arm(t)
@@ -152,10 +167,13 @@ func (k *timekeeper) promote(ids []string) bool {
 		Events:  script.PromoteEvents(k.config.events.word()),
 		History: DefaultEventHistory,
 	}
+	unusable := 0
 	for _, id := range ids {
 		job, err := wire.ParseJobID(id)
 		if err != nil {
-			k.log.Error("the queue holds an id that no job can have", "id", id, "error", err)
+			if unusable++; unusable == 1 {
+				k.log.Error("the delayed jobs include an id that no job can have", "id", id, "error", err)
+			}
 			continue
 		}
 		call.Items = append(call.Items, script.PromoteItem{ID: job})
@@ -163,7 +181,7 @@ func (k *timekeeper) promote(ids []string) bool {
 	if len(call.Items) == 0 {
 		return false
 	}
-	a := k.client.exchange(k.store, call.Call(k.queue))[0]
+	a := k.exchange(call.Call(k.queue))[0]
 	if a.err != nil {
 		k.retry("promoting due jobs failed; trying again", a.err)
 		return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -36,7 +37,7 @@ func StartCluster(t testing.TB, nodeTimeout time.Duration) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, node := range cluster.nodes {
+	for _, node := range cluster.all() {
 		node.private.t = t
 	}
 	t.Cleanup(func() {
@@ -122,9 +123,16 @@ func (c *Cluster) startNode(ctx context.Context) (*Engine, error) {
 	return node, nil
 }
 
+// all returns the nodes, the first ones being those that it was started with.
+func (c *Cluster) all() []*Engine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.nodes)
+}
+
 func (c *Cluster) close() error {
 	var errs []error
-	for _, node := range c.nodes {
+	for _, node := range c.all() {
 		errs = append(errs, node.close())
 	}
 	return errors.Join(errs...)
@@ -133,17 +141,15 @@ func (c *Cluster) close() error {
 // QueueName returns a name as [Engine.QueueName] does.
 func (c *Cluster) QueueName(t testing.TB) string {
 	t.Helper()
-	return c.nodes[0].QueueName(t)
+	return c.all()[0].QueueName(t)
 }
 
 // Options returns options for a client of the cluster: the client library's own,
 // but without noise in the handshake.
 func (c *Cluster) Options() *redis.ClusterOptions {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	options := optionsFor("tcp", "")
 	var addrs []string
-	for _, node := range c.nodes[:2*shards] {
+	for _, node := range c.all()[:2*shards] {
 		addrs = append(addrs, node.options.Addr)
 	}
 	return &redis.ClusterOptions{
@@ -164,14 +170,14 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 // Slot returns the slot of a key.
 func (c *Cluster) Slot(t testing.TB, key string) int {
 	t.Helper()
-	slot, err := c.nodes[0].Client(t).ClusterKeySlot(t.Context(), key).Result()
+	slot, err := c.all()[0].Client(t).ClusterKeySlot(t.Context(), key).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return int(slot)
 }
 
-// Owner returns the primary that has a slot, as most nodes see it.
+// Owner returns the primary that has a slot, as a node sees it that is alive.
 func (c *Cluster) Owner(t testing.TB, slot int) *Engine {
 	t.Helper()
 	primary, _ := c.shard(t, slot)

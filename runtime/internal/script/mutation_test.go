@@ -67,7 +67,7 @@ var mutations = []mutation{
 	{"promote", "no marker", "redis.call('ZADD', KEYS[7], 0, head)", ""},
 	{"promote", "the priority is lost", "tonumber(fields[2] or 0) or 0", "0"},
 
-	{"recover", "a renewed lease is taken", "deadline ~= tonumber(ARGV[3 * i + 1]) or deadline > now", "false"},
+	{"recover", "a renewed lease is taken", "math.floor(deadline) ~= tonumber(ARGV[3 * i + 1]) or deadline > now", "false"},
 	{"recover", "a running lease is taken", "or deadline > now then", "then"},
 	{"recover", "stays active", "redis.call('ZREM', KEYS[4], unpack(leaving))", ""},
 	{"recover", "the lock stays", "redis.call('DEL', unpack(freed))", ""},
