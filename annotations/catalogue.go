@@ -164,7 +164,7 @@ var (
 		"A job has one wire name and one contract. Declare a concrete struct type and use the generic type in its fields.")
 	RuleUnresolved = rule("E052", "type that cannot be resolved",
 		"the type of %s cannot be resolved: %s",
-		"Whether a payload can cross the wire is known only when its types are. Code that does not compile elsewhere is no hindrance. A payload cannot depend on code that emqgen generates.")
+		"Whether a payload can cross the wire is known only when its types are. Code that does not compile elsewhere is no hindrance. A payload cannot depend on code that emqgen generates, nor on a generic type that contains ever larger instances of itself.")
 	RuleCannotCross = rule("E053", "type that cannot cross the wire",
 		"%s cannot cross the wire: %s",
 		"Payloads and results travel as JSON. Channels, functions, complex numbers and pointers of package unsafe have no JSON form, and an interface with methods cannot be decoded. Leave the field out with the tag json:\"-\", or give the type MarshalJSON and UnmarshalJSON.")
@@ -173,7 +173,7 @@ var (
 		"JSON carries exported fields only. The worker would see the zero value.")
 	RuleMapKey = rule("E055", "map key that JSON does not allow",
 		"%s cannot cross the wire: %s cannot be the key of a JSON object",
-		"Keys are strings, whole numbers, or types with MarshalText and UnmarshalText.")
+		"Keys are strings, whole numbers, or types with MarshalText and UnmarshalText. A key that is not a string has both of these methods, or neither.")
 	RuleOneWay = rule("E056", "type that is written but not read back",
 		"%s cannot cross the wire: %s has %s but no %s, so what is written would not be read back",
 		"A payload is encoded by the producer and decoded by the worker, a result the other way round. Both need their own half.")
@@ -182,7 +182,7 @@ var (
 		"encoding/json writes at most one of the fields that claim a name, and none where two of one depth do. Fields of embedded structs count as fields of the struct around them.")
 	RuleTag = rule("E058", "struct tag that has no effect",
 		"%s",
-		"A tag that encoding/json cannot read, or an option that it does not know, is ignored without a word.")
+		"A tag that encoding/json cannot read, a name that it does not take, or an option that it does not know, is ignored without a word.")
 	RulePointerReceiver = rule("E059", "encoding that is not called",
 		"%s cannot cross the wire: %s of %s has a pointer receiver, which encoding/json does not call for a value here; %s",
 		"A payload is encoded as a value, and a value in a map always is. Its method with a pointer receiver would silently be passed over.")
@@ -197,11 +197,11 @@ var (
 		"%s and %s would both generate %s; choose another name for one of them with go=",
 		"The generated identifiers of queues and jobs share one scope.")
 	RuleShadowed = rule("E062", "package declares a name of the language",
-		"the package declares %s, which hides the predeclared type that generated code needs; rename it",
-		"Inside the package the name would mean something else than Go's own type.")
+		"the package declares %s, which hides the predeclared identifier that generated code needs; rename it",
+		"Inside the package the name would mean something else than in the language, in generated code too.")
 	RuleForeignFile = rule("E063", "file that is not ours",
 		"%s was not written by emqgen, which would overwrite it; rename it",
-		"The generated file is always called emq_gen.go. A file of that name without the header of emqgen may be yours.")
+		"The generated file is always called emq_gen.go. A file of that name without the header of emqgen above its package clause may be yours.")
 	RuleBrokenFile = rule("E064", "source file that cannot be parsed",
 		"%s",
 		"A file with a syntax error may hide directives, so nothing is generated until it is mended. Errors of types are no hindrance.")

@@ -145,7 +145,9 @@ func (b *builder) payload(job *annotations.Job) ir.Payload {
 		b.report.Report(annotations.RuleUnresolved, name.Pos(), name.End(), name.Name, "it is declared more than once, or hidden by another declaration")
 		return payload
 	}
-	b.crosses(declared.Type(), name.Name, name.Pos(), name.End())
+	if !b.crosses(declared.Type(), name.Name, name.Pos(), name.End()) {
+		return payload
+	}
 	payload.Shape = b.shape(declared.Type())
 	if structure, ok := declared.Type().Underlying().(*types.Struct); ok {
 		payload.Fields = b.fields(structure)
@@ -174,8 +176,9 @@ func (b *builder) result(job *annotations.Job) *ir.Result {
 	case isGeneric(declared.Type()):
 		b.report.Report(annotations.RuleGeneric, value.Pos, value.End, value.Text)
 	default:
-		b.crosses(declared.Type(), value.Text, value.Pos, value.End)
-		result.Shape = b.shape(declared.Type())
+		if b.crosses(declared.Type(), value.Text, value.Pos, value.End) {
+			result.Shape = b.shape(declared.Type())
+		}
 	}
 	return result
 }

@@ -83,9 +83,9 @@ func firstMethod(t types.Type, addressable bool, methods ...method) (method, boo
 
 // hasMethod reports whether m can be called on a value of type t.
 func hasMethod(t types.Type, addressable bool, m method) bool {
-	object, _, indirect := types.LookupFieldOrMethod(t, addressable, nil, m.name)
+	object, _, _ := types.LookupFieldOrMethod(t, addressable, nil, m.name)
 	f, ok := object.(*types.Func)
-	if !ok || indirect {
+	if !ok {
 		return false
 	}
 	signature := f.Signature()

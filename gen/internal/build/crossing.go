@@ -8,10 +8,16 @@ import (
 )
 
 // crosses reports what keeps a value of type t from crossing the wire as JSON.
-// The value is called name and stands between pos and end.
-func (b *builder) crosses(t types.Type, name string, pos, end token.Pos) {
+// The value is called name and stands between pos and end. It returns false
+// where no walk over the type would end.
+func (b *builder) crosses(t types.Type, name string, pos, end token.Pos) bool {
 	c := &crossing{builder: b, progress: map[visit]bool{}, reported: map[token.Pos]bool{}}
-	c.value(t, place{path: name, pos: pos, end: end})
+	at := place{path: name, pos: pos, end: end}
+	if c.endless(t, at) {
+		return false
+	}
+	c.value(t, at)
+	return true
 }
 
 // crossing walks over everything that a value holds.
@@ -23,6 +29,8 @@ type crossing struct {
 	// reported are the places with a mistake: one is enough for each.
 	reported map[token.Pos]bool
 	refusals int
+	// visits counts the types that were looked at, again after a mistake.
+	visits int
 }
 
 type visit struct {
@@ -61,6 +69,9 @@ func (c *crossing) value(t types.Type, at place) {
 	at.foreign = named.Obj().Pkg() != c.Types.Package
 	if c.progress[key] || at.foreign && c.reported[at.pos] {
 		return
+	}
+	if c.visits++; c.visits > maxTypes && c.refusals > 0 {
+		return // enough was found
 	}
 	c.progress[key] = true
 	before := c.refusals
@@ -132,22 +143,6 @@ func (c *crossing) reason(at place) string {
 		}
 	}
 	return "it is not declared, or its package was not found"
-}
-
-// mapKey reports a key that JSON cannot write or read.
-func (c *crossing) mapKey(key types.Type, at place) {
-	basic, ok := key.Underlying().(*types.Basic)
-	if ok && basic.Kind() == types.Invalid {
-		c.basic(basic, at)
-		return
-	}
-	if ok && basic.Info()&(types.IsString|types.IsInteger) != 0 {
-		return
-	}
-	if hasMethod(key, false, marshalText) && hasMethod(key, true, unmarshalText) {
-		return
-	}
-	c.refuse(annotations.RuleMapKey, at, at.path, c.string(key))
 }
 
 // structure walks over the fields of a struct.

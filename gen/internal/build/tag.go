@@ -1,11 +1,13 @@
 package build
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/echomq/echomq-go/annotations"
 )
@@ -26,7 +28,21 @@ func readTag(text string) jsonTag {
 		return jsonTag{skip: true}
 	}
 	name, _, _ := strings.Cut(value, ",")
+	if !isValidName(name) {
+		name = ""
+	}
 	return jsonTag{name: name}
+}
+
+// isValidName reports whether encoding/json takes a name from a tag; it ignores
+// any other.
+func isValidName(name string) bool {
+	for _, r := range name {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // tag returns what a struct tag says, and reports what of it would have no
@@ -49,7 +65,10 @@ func (c *crossing) checkTag(field *types.Var, text string, at place) {
 		}
 		return
 	}
-	_, options, _ := strings.Cut(value, ",")
+	name, options, _ := strings.Cut(value, ",")
+	if name != "" && !isValidName(name) {
+		c.refuse(annotations.RuleTag, at, fmt.Sprintf("the tag of %s has the name %q, which encoding/json ignores: it takes letters, digits and punctuation other than quotes, commas and backslashes", at.path, name))
+	}
 	for option := range strings.SplitSeq(options, ",") {
 		c.checkOption(field, option, at)
 	}

@@ -50,27 +50,15 @@ type File struct {
 	Constraint string
 }
 
-// Generated says what stands in the place of a generated file.
-type Generated int
-
-// What can stand in the place of a generated file.
-const (
-	// Absent means that there is no file.
-	Absent Generated = iota
-	// Ours is a file that emqgen wrote, damaged or not.
-	Ours
-	// Damaged is a file of which nothing is left that shows whose it is: it
-	// may be overwritten, but is not deleted.
-	Damaged
-	// Foreign is a file with code that emqgen did not write.
-	Foreign
-)
-
 // Parse reads the source of pkg, unless it cannot hold a directive and there is
 // no generated file: then it returns nil.
 func Parse(files *token.FileSet, pkg *packages.Package) (*Source, error) {
-	source := &Source{Meta: pkg}
-	var relevant bool
+	generated, err := generatedIn(pkg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	source := &Source{Meta: pkg, Generated: generated}
+	relevant := generated != Absent
 	groups := []struct {
 		paths []string
 		into  *[]*File
@@ -81,14 +69,12 @@ func Parse(files *token.FileSet, pkg *packages.Package) (*Source, error) {
 	}
 	for _, group := range groups {
 		for _, path := range group.paths {
+			if filepath.Base(path) == Output {
+				continue
+			}
 			content, err := os.ReadFile(path)
 			if err != nil {
 				return nil, err
-			}
-			if filepath.Base(path) == Output {
-				source.Generated = classify(content)
-				relevant = true
-				continue
 			}
 			if slices.ContainsFunc(*group.into, func(f *File) bool { return f.Path == path }) {
 				continue
@@ -138,20 +124,6 @@ func Syntax(files []*File) []*ast.File {
 		trees[i] = file.File
 	}
 	return trees
-}
-
-// classify says whose the content of a generated file is. One that Go cannot
-// read, or that declares nothing, may be overwritten: it is empty or torn, or
-// has the marks of a merge conflict.
-func classify(content []byte) Generated {
-	if bytes.Contains(content, []byte(Header)) {
-		return Ours
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), Output, content, parser.SkipObjectResolution)
-	if err != nil || len(file.Decls) == 0 {
-		return Damaged
-	}
-	return Foreign
 }
 
 // constraintOf returns what keeps a file out of some builds: its //go:build

@@ -89,11 +89,15 @@ func (v *validator) packageScope(name string, by owner) {
 	}
 }
 
-// shadowed refuses packages in which a predeclared type has another meaning.
+// shadowed refuses packages in which a predeclared identifier that generated
+// code may use has another meaning: a type or a value, true among them. It calls
+// no predeclared function, and many a package declares its own max.
 func (v *validator) shadowed() {
 	for _, name := range types.Universe.Names() {
-		d, declared := v.declared[name]
-		if _, isType := types.Universe.Lookup(name).(*types.TypeName); declared && isType {
+		if _, function := types.Universe.Lookup(name).(*types.Builtin); function {
+			continue
+		}
+		if d, declared := v.declared[name]; declared && !d.Import {
 			v.report(annotations.RuleShadowed, d.Pos, name)
 		}
 	}
