@@ -2,7 +2,6 @@ package echomq_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -118,6 +117,6 @@ func (b *faultBed) abandon(t *testing.T, lease time.Duration) string {
 func (b *faultBed) expired(t *testing.T, but string) int {
 	t.Helper()
 	now := b.direct.Time(b.ctx).Val().UnixMilli()
-	ids := b.direct.ZRangeByScore(b.ctx, b.queue.Key("active"), &redis.ZRangeBy{Min: "-inf", Max: fmt.Sprint(now)}).Val()
+	ids := b.direct.ZRangeArgs(b.ctx, redis.ZRangeArgs{Key: b.queue.Key("active"), Start: "-inf", Stop: now, ByScore: true}).Val()
 	return len(slices.DeleteFunc(ids, func(id string) bool { return id == but }))
 }
