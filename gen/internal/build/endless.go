@@ -11,7 +11,7 @@ import (
 const (
 	// maxInstance is how many types the type arguments of one instance of a
 	// generic type may mention.
-	maxInstance = 500
+	maxInstance = 100
 	// maxTypes is how many types a payload or result may consist of.
 	maxTypes = 1 << 16
 )
