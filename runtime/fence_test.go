@@ -46,11 +46,16 @@ func (f *fixture) fenced(t *testing.T, want error) {
 	require.Equal(t, before, f.dump(t), "nothing was written")
 }
 
-// dump returns the whole content of the engine, by key.
+// dump returns the whole content of the engine, by key: as the engine itself
+// writes it down, where it does.
 func (f *fixture) dump(t *testing.T) map[string]string {
 	t.Helper()
 	content := map[string]string{}
 	for _, key := range f.store.Keys(f.ctx, "*").Val() {
+		if !f.engine.Embedded() {
+			content[key] = fmt.Sprintf("%q %v", f.store.Dump(f.ctx, key).Val(), f.store.ExpireTime(f.ctx, key).Val())
+			continue
+		}
 		switch kind := f.store.Type(f.ctx, key).Val(); kind {
 		case "string":
 			content[key] = f.store.Get(f.ctx, key).Val()

@@ -26,6 +26,7 @@ type calling struct {
 	Each        string `json:"each"`
 	Keys        string `json:"KEYS"`
 	Args        string `json:"ARGV"`
+	Neutral     string `json:"neutral"`
 	Reply       string `json:"reply"`
 	Errors      string `json:"errors"`
 	Memory      string `json:"memory"`

@@ -8,6 +8,7 @@ var callingRules = calling{
 	Each:        "emq:{queue}:PATTERN, for each of \"each\", with the item's argument \"id\" in place of <id>",
 	Keys:        "the keys in order, then for every item its each keys in order",
 	Args:        "the args in order, then for every item its items in order; integers as plain decimals without a sign or exponent unless negative",
+	Neutral:     "what a runtime makes no use of has the neutral value of its kind, which switches it off: 0 for numbers and flags, an empty string, the first of the words; so a runtime that knows nothing of an argument can still make the call",
 	Reply:       "an array of exactly the elements of \"reply\", in order",
 	Errors:      "an error reply whose first word is one of the codes in \"errors\"; the whole call is refused, nothing was written",
 	Memory:      "with maxmemory reached the script is refused before it wrote anything (refused), goes on because its first write frees memory (drains), or writes nothing (reads)",

@@ -61,6 +61,7 @@ defmodule Bundle do
     value = Map.get(values, String.to_atom(name))
 
     case kind do
+      _ when is_nil(value) -> neutral(script, arg)
       kind when kind in ["int", "ms"] and is_integer(value) -> Integer.to_string(value)
       "flag" when is_boolean(value) -> if value, do: "1", else: "0"
       "word" -> if value in arg["words"], do: value, else: raise("#{script} takes no #{name} #{inspect(value)}")
@@ -68,6 +69,12 @@ defmodule Bundle do
       _ -> raise "#{script} needs #{name}, not #{inspect(value)}"
     end
   end
+
+  # What stands for an argument that this peer makes no use of.
+  defp neutral(_script, %{"kind" => kind}) when kind in ["int", "ms", "flag"], do: "0"
+  defp neutral(_script, %{"kind" => kind}) when kind in ["string", "bytes"], do: ""
+  defp neutral(_script, %{"words" => [word | _]}), do: word
+  defp neutral(script, %{"name" => name}), do: raise("#{script} needs #{name}")
 
   # An answer with the names of its elements.
   def decode(bundle, name, reply) do
@@ -104,7 +111,7 @@ defmodule Peer do
   @peer 1
   # What the protocol's page says a runtime uses where nobody says otherwise.
   @common %{events: "final", history: 10_000}
-  @pick Map.merge(@common, %{lease: 15_000, window: 1, limit: 8_388_608, payload: 1_048_576, again: false})
+  @pick Map.merge(@common, %{lease: 15_000, window: 1, limit: 8_388_608, payload: 1_048_576})
   @max_block 2000
   @max_due 500
 
@@ -160,8 +167,8 @@ defmodule Peer do
 
   defp answer("enqueue", request, state) do
     item = %{
-      id: request["id"], name: request["name"], data: request["payload"], codec: "", version: 1,
-      opts: opts(request), delay: request["delay"] || 0, due: 0, priority: request["priority"] || 0
+      id: request["id"], name: request["name"], data: request["payload"], version: 1,
+      opts: opts(request), delay: request["delay"], priority: request["priority"]
     }
 
     {state, reply} = lossy(request["lose"] == "add", state, "add", request["queue"], @common, [item])
@@ -205,7 +212,7 @@ defmodule Peer do
     queue = request["queue"]
     state = %{state | picks: state.picks + 1}
     token = "#{state.worker}:#{state.picks}"
-    beliefs = for id <- Map.get(state.windows, queue, []), do: %{id: id, reservation: ""}
+    beliefs = for id <- Map.get(state.windows, queue, []), do: %{id: id}
     items = if reserved == [], do: Enum.take(beliefs, 1), else: reserved
     args = Map.merge(@pick, %{token: token, worker: state.worker, want: if(reserved == [], do: 1, else: 0)})
     {state, reply} = lossy(request["lose"] == "pick", state, "pick", queue, args, items, %{again: true})
@@ -246,8 +253,8 @@ defmodule Peer do
       |> Map.put("processedBy", state.worker)
 
     item =
-      %{value: "", trace: "", delay: 0, attempts: job["attemptsMade"], starts: started["starts"], keep: true, announce: false}
-      |> Map.merge(%{id: started["id"], token: token, unknown: job["unknownCount"] || 0, priority: job["priority"] || 0})
+      %{attempts: job["attemptsMade"], starts: started["starts"], keep: true}
+      |> Map.merge(%{id: started["id"], token: token, unknown: job["unknownCount"], priority: job["priority"]})
       |> Map.merge(judge(job, request))
 
     {state, %{"results" => [result]}} = lossy(request["lose"] == "settle", state, "settle", request["queue"], @common, [item])

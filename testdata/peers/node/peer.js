@@ -10,7 +10,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const readline = require('node:readline');
 const { randomUUID } = require('node:crypto');
-const Redis = require('ioredis');
+const { connect } = require('./store.js');
 
 const PEER = 1;
 // What the protocol's page says a runtime uses where nobody says otherwise.
@@ -115,12 +115,29 @@ function fill(pattern, parts) {
 }
 
 function encode(script, arg, values) {
-  const value = values[arg.name];
-  if (value === undefined) throw new Error(`${script} needs ${arg.name}`);
+  let value = values[arg.name];
+  if (value === undefined) value = neutral(script, arg);
   if (arg.kind === 'int' || arg.kind === 'ms') return String(Math.ceil(value));
   if (arg.kind === 'flag') return value ? '1' : '0';
   if (arg.kind === 'word' && !arg.words.includes(value)) throw new Error(`${script} takes no ${arg.name} ${value}`);
   return String(value);
+}
+
+// neutral is what stands for an argument that this peer makes no use of.
+function neutral(script, arg) {
+  switch (arg.kind) {
+    case 'int':
+    case 'ms':
+    case 'flag':
+      return 0;
+    case 'word':
+      return arg.words[0];
+    case 'string':
+    case 'bytes':
+      return '';
+    default:
+      throw new Error(`${script} needs ${arg.name}`);
+  }
 }
 
 // Peer answers requests.
@@ -133,7 +150,7 @@ class Peer {
   }
 
   async hello(request) {
-    this.redis = connect(request.address);
+    this.redis = connect(request.address, { lazyConnect: true });
     await this.redis.connect();
     const scripts = {};
     for (const script of this.bundle.manifest.scripts) {
@@ -166,9 +183,8 @@ class Peer {
     if (request.attempts) opts.attempts = request.attempts;
     if (request.backoff) opts.backoff = { type: 'fixed', base: request.backoff, jitter: 'none' };
     const item = {
-      id: request.id, name: request.name, data: request.payload, codec: '', version: 1,
+      id: request.id, name: request.name, data: request.payload, version: 1, delay: request.delay, priority: request.priority,
       opts: Object.keys(opts).length ? JSON.stringify(opts) : '',
-      delay: request.delay || 0, due: 0, priority: request.priority || 0,
     };
     const state = { lost: 0 };
     const args = { events: EVENTS, history: HISTORY };
@@ -183,7 +199,7 @@ class Peer {
     const { started, token, now } = taken;
     const job = { ...started.job, id: started.id, attemptsStarted: started.starts, processedOn: now, processedBy: this.worker };
     job.attemptsMade ??= 0;
-    const settle = { ...judge(job, request), id: started.id, token, starts: started.starts, priority: job.priority || 0, announce: false };
+    const settle = { ...judge(job, request), id: started.id, token, starts: started.starts, priority: job.priority };
     if (settle.outcome === 'release') settle.starts--;
     const args = { events: EVENTS, history: HISTORY };
     const { results } = await this.lossy(request.lose === 'settle', state, 'settle', request.queue, args, [settle]);
@@ -199,10 +215,10 @@ class Peer {
     for (;;) {
       const token = `${this.worker}:${++this.picks}`;
       const window = this.windows.get(queue) || [];
-      const items = reserved.length ? reserved : window.slice(0, 1).map((id) => ({ id, reservation: '' }));
+      const items = reserved.length ? reserved : window.slice(0, 1).map((id) => ({ id }));
       const args = {
         events: EVENTS, history: HISTORY, token, worker: this.worker, lease: LEASE,
-        want: reserved.length ? 0 : 1, window: 1, limit: REPLY_LIMIT, payload: PAYLOAD_LIMIT, again: false,
+        want: reserved.length ? 0 : 1, window: 1, limit: REPLY_LIMIT, payload: PAYLOAD_LIMIT,
       };
       const reply = await this.lossy(request.lose === 'pick', state, 'pick', queue, args, items, { again: true });
       this.windows.set(queue, reply.window);
@@ -250,7 +266,7 @@ class Peer {
 function judge(job, request) {
   const opts = job.opts ? JSON.parse(job.opts) : {};
   const unknown = job.unknownCount || 0;
-  const common = { value: '', trace: '', delay: 0, attempts: job.attemptsMade, unknown, keep: true };
+  const common = { attempts: job.attemptsMade, unknown, keep: true };
   const trace = (reason) => JSON.stringify([...JSON.parse(job.stacktrace || '[]'), reason]);
   const kept = (keep) => !(keep && keep.none);
   if (job.deferredFailure) {
@@ -274,14 +290,6 @@ function judge(job, request) {
 function backoff({ type = 'exponential', base = 1000, cap = 3600000, jitter = 'full' }, attempt) {
   const wait = Math.min(type === 'fixed' ? base : base * 2 ** (attempt - 1), cap);
   return jitter === 'none' ? wait : 1 + Math.floor(Math.random() * wait);
-}
-
-function connect(address) {
-  const url = new URL(address);
-  const options = { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null };
-  if (url.protocol !== 'unix:') return new Redis(address, options);
-  const db = Number(url.searchParams.get('db') || 0);
-  return new Redis({ ...options, path: decodeURIComponent(url.pathname), db, password: decodeURIComponent(url.password) || undefined });
 }
 
 const REQUESTS = ['hello', 'enqueue', 'process', 'promote', 'result', 'quit'];

@@ -7,6 +7,8 @@
 //                               jobs it sees, whether it sees that job
 'use strict';
 
+const { connect } = require('./store.js');
+
 async function main(queueName, id) {
   let bullmq;
   try {
@@ -16,12 +18,7 @@ async function main(queueName, id) {
     process.stdout.write('{"available":false}\n');
     return;
   }
-  const Redis = require('ioredis');
-  const url = new URL(process.env.EMQ_ADDRESS);
-  const options = { maxRetriesPerRequest: null, retryStrategy: () => null };
-  const connection = url.protocol === 'unix:'
-    ? new Redis({ ...options, path: decodeURIComponent(url.pathname), db: Number(url.searchParams.get('db') || 0), password: decodeURIComponent(url.password) || undefined })
-    : new Redis(process.env.EMQ_ADDRESS, options);
+  const connection = connect(process.env.EMQ_ADDRESS, { maxRetriesPerRequest: null });
   const queue = new bullmq.Queue(queueName, { connection, skipMetasUpdate: true });
   try {
     const counts = await queue.getJobCounts();
