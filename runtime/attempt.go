@@ -43,7 +43,7 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 		r.settleUnrun(a.fail(fmt.Errorf("the job's record cannot be read: %w", err)))
 	case envelope.DeferredFailure != "":
 		r.settleUnrun(a.fail(errors.New(envelope.DeferredFailure)))
-	case !known, envelope.PayloadVersion > route.version, envelope.Codec != "":
+	case !known, envelope.PayloadVersion > route.version, !r.reads(envelope.Codec):
 		r.settleUnrun(a.handOn(known))
 	default:
 		ctx, cancel := context.WithCancelCause(r.jobs)
@@ -108,6 +108,9 @@ func (r *runner) settingsOf(envelope Envelope) settings {
 	if err != nil {
 		r.log.Warn("a job's settings cannot be read; the defaults hold", "job", envelope.ID, "error", err)
 	}
+	if set.trace != nil {
+		return set // no other job has the same
+	}
 	if len(known) >= maxKnownOpts {
 		clear(known)
 	}
@@ -126,8 +129,15 @@ type attempt struct {
 	settings settings
 }
 
+// reads reports whether this worker can decode a payload of the given codec.
+func (r *runner) reads(codec string) bool {
+	encoding, transform := splitCodec(codec)
+	return encoding == "" && (transform == "" || r.client.transforms.find(transform) != nil)
+}
+
 func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
 	defer cancel(nil)
+	ctx = a.runner.client.enter(ctx, a.settings.trace)
 	if a.settings.timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, a.settings.timeout, ErrTimeout)
@@ -175,7 +185,7 @@ func (a attempt) handle(ctx context.Context) (value []byte, err error) {
 		}
 		err = &panicError{reason: reason, stack: debug.Stack()}
 	}()
-	value, err = a.route.run(ctx, a.envelope)
+	value, err = a.route.through(ctx, &a.envelope)
 	returned = true
 	return value, err
 }
@@ -267,7 +277,7 @@ func (a attempt) handOn(known bool) result {
 	}
 	why := "no handler for its name"
 	if known {
-		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d and JSON",
+		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d, JSON, and the codecs of its client's transforms",
 			a.envelope.PayloadVersion, a.envelope.Codec, a.route.version)
 	}
 	a.runner.log.Warn("a job was given back: this worker does not know it",

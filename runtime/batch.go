@@ -73,7 +73,7 @@ func EnqueueBatch[T, R any](ctx context.Context, p *Producer, job JobType[T, R],
 		}
 		jobs[i] = prepared
 	}
-	sent, err := p.client.sendChunks(ctx, jobs, batch.chunk)
+	sent, err := p.client.sendThrough(ctx, jobs, batch.chunk)
 	outcomes := make([]Outcome[R], len(sent))
 	for i, result := range sent {
 		outcomes[i] = Outcome[R]{Handle: handleOf[R](p.client, jobs[i], result), Err: result.Err}

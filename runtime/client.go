@@ -23,6 +23,9 @@ type Client struct {
 	legacy     []string
 	awaitLimit time.Duration
 	replicas   int
+	propagation
+	middleware []func(EnqueueFunc) EnqueueFunc
+	transforms transforms
 
 	// closing ends what the client started.
 	closing context.Context
@@ -41,6 +44,9 @@ type clientConfig struct {
 	legacy     []string
 	awaitLimit time.Duration
 	replicas   int
+	propagation
+	middleware []func(EnqueueFunc) EnqueueFunc
+	transforms transforms
 }
 
 // legacyPrefix is the prefix under which the v1 line keeps its queues by
@@ -59,16 +65,19 @@ func NewClient(store redis.UniversalClient, opts ...ClientOption) *Client {
 	}
 	closing, cancel := context.WithCancel(context.Background())
 	return &Client{
-		store:      store,
-		log:        config.log,
-		rename:     config.rename,
-		legacy:     config.legacy,
-		awaitLimit: config.awaitLimit,
-		replicas:   config.replicas,
-		closing:    closing,
-		close:      cancel,
-		contacts:   make(map[string]*contact),
-		watchers:   make(map[string]*watcher),
+		store:       store,
+		log:         config.log,
+		rename:      config.rename,
+		legacy:      config.legacy,
+		awaitLimit:  config.awaitLimit,
+		replicas:    config.replicas,
+		propagation: config.propagation,
+		middleware:  config.middleware,
+		transforms:  config.transforms,
+		closing:     closing,
+		close:       cancel,
+		contacts:    make(map[string]*contact),
+		watchers:    make(map[string]*watcher),
 	}
 }
 

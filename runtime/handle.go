@@ -167,7 +167,10 @@ func (h Handle[R]) result(found script.InspectResult) (R, error) {
 	if !found.Kept {
 		return result, h.wrap("await", ErrNotKept)
 	}
-	result, err := decodeResult[R]([]byte(found.Value))
+	value, err := h.client.transforms.open(h.queue.Name(), h.name, found.Codec, []byte(found.Value))
+	if err == nil {
+		result, err = decodeResult[R](value)
+	}
 	if err != nil {
 		var none R
 		return none, h.wrap("await", fmt.Errorf("%w: %w", ErrResult, err))

@@ -14,7 +14,3 @@ type Job[T any] struct {
 	Payload T `json:"payload"`
 	Envelope
 }
-
-// Attempt returns which attempt this is, from 1: the attempts that have ended,
-// and the one that runs.
-func (j *Job[T]) Attempt() int { return j.AttemptsMade + 1 }

@@ -30,10 +30,15 @@ func encodePayload[T any](payload T, limit int) (data []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: it cannot be encoded: %w", ErrPayload, err)
 	}
+	return data, checkSize(data, limit)
+}
+
+// checkSize says so if an encoded payload is larger than the limit.
+func checkSize(data []byte, limit int) error {
 	if limit > 0 && len(data) > limit {
-		return nil, fmt.Errorf("%w: it has %d bytes and the limit is %d; store large data elsewhere and send a reference, or set PayloadLimit", ErrPayload, len(data), limit)
+		return fmt.Errorf("%w: it has %d bytes and the limit is %d; store large data elsewhere and send a reference, or set PayloadLimit", ErrPayload, len(data), limit)
 	}
-	return data, nil
+	return nil
 }
 
 func decodePayload[T any](data []byte) (payload T, err error) {

@@ -22,6 +22,7 @@ type Prepared struct {
 	id       wire.JobID
 	name     string
 	version  int
+	codec    string // the field codec; empty for JSON
 	data     []byte
 	opts     string
 	delay    time.Duration
@@ -39,11 +40,25 @@ func (p Prepared) ID() string { return p.id.String() }
 // Queue returns the name of the job's queue.
 func (p Prepared) Queue() string { return p.queue.Name() }
 
+// Name returns the job's wire name.
+func (p Prepared) Name() string { return p.name }
+
+// seal enters the encoded payload, sealed if the client has a transform.
+func (p *Prepared) seal(transforms transforms, data []byte, limit int) error {
+	sealed, codec, err := transforms.seal(p.queue.Name(), p.name, p.codec, data)
+	if err != nil {
+		return fmt.Errorf("%w: it cannot be sealed: %w", ErrPayload, err)
+	}
+	p.data, p.codec = sealed, codec
+	return checkSize(sealed, limit)
+}
+
 func (p Prepared) item() script.AddItem {
 	item := script.AddItem{
 		ID:       p.id,
 		Name:     p.name,
 		Data:     p.data,
+		Codec:    p.codec,
 		Version:  int64(p.version),
 		Opts:     []byte(p.opts),
 		Delay:    ceilMilliseconds(p.delay),
@@ -61,6 +76,7 @@ type preparedJSON struct {
 	ID       string          `json:"id"`
 	Name     string          `json:"name"`
 	Version  int             `json:"payloadVersion"`
+	Codec    string          `json:"codec,omitempty"`
 	Data     []byte          `json:"data"`
 	Opts     json.RawMessage `json:"opts,omitempty"`
 	Delay    int64           `json:"delayNanoseconds,omitempty"`
@@ -72,7 +88,7 @@ type preparedJSON struct {
 // MarshalJSON encodes the job so that [Prepared.UnmarshalJSON] gives it back.
 func (p Prepared) MarshalJSON() ([]byte, error) {
 	at := preparedJSON{
-		Queue: p.queue.Name(), ID: p.id.String(), Name: p.name, Version: p.version,
+		Queue: p.queue.Name(), ID: p.id.String(), Name: p.name, Version: p.version, Codec: p.codec,
 		Data: p.data, Opts: json.RawMessage(p.opts), Delay: int64(p.delay),
 		Priority: p.priority, Events: p.events,
 	}
@@ -103,7 +119,7 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 		return fmt.Errorf("echomq: prepared job %q: name, version, priority, delay or event level is out of range", at.ID)
 	}
 	*p = Prepared{
-		queue: queue, id: id, name: at.Name, version: at.Version, data: at.Data,
+		queue: queue, id: id, name: at.Name, version: at.Version, codec: at.Codec, data: at.Data,
 		opts: string(at.Opts), delay: time.Duration(at.Delay), priority: at.Priority, events: at.Events,
 	}
 	if at.Due != nil {

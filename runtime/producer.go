@@ -51,7 +51,7 @@ func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payl
 	if err != nil {
 		return Handle[R]{}, err
 	}
-	sent, err := p.client.sendAll(ctx, []Prepared{prepared})
+	sent, err := p.client.sendThrough(ctx, []Prepared{prepared}, maxChunk)
 	if err != nil {
 		return Handle[R]{}, err
 	}
@@ -91,11 +91,13 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 		queue:   queue,
 		name:    job.spec.Name,
 		version: max(job.spec.Version, 1),
-		data:    data,
 		events:  p.config.events,
 	}
 	if err := config.settle(&prepared); err != nil {
 		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
+	}
+	if err := prepared.seal(p.client.transforms, data, p.config.payloadLimit); err != nil {
+		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
 	}
 	return prepared, nil
 }
@@ -112,7 +114,7 @@ func (c *Client) Send(ctx context.Context, jobs ...Prepared) ([]Sent, error) {
 			return nil, optionError("job %d is the zero Prepared; make it with a producer's Prepare method", i)
 		}
 	}
-	return c.sendAll(ctx, jobs)
+	return c.sendThrough(ctx, jobs, maxChunk)
 }
 
 // Sent is what came of sending a prepared job.
@@ -127,11 +129,7 @@ type Sent struct {
 	Err error
 }
 
-// sendAll adds jobs in chunks. A chunk that fails stops the ones after it.
-func (c *Client) sendAll(ctx context.Context, jobs []Prepared) ([]Sent, error) {
-	return c.sendChunks(ctx, jobs, maxChunk)
-}
-
+// sendChunks adds jobs in chunks. A chunk that fails stops the ones after it.
 func (c *Client) sendChunks(ctx context.Context, jobs []Prepared, limit int) ([]Sent, error) {
 	results := make([]Sent, len(jobs))
 	for i, job := range jobs {

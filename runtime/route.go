@@ -11,6 +11,31 @@ type Route struct {
 	version int
 	result  bool
 	run     func(ctx context.Context, envelope Envelope) ([]byte, error)
+	// through is run with everything around it; the worker sets it.
+	through HandlerFunc
+}
+
+// sealed returns what runs the handler with the payload opened, and its result
+// sealed as the payload was.
+func (r Route) sealed(transforms transforms, queue string) HandlerFunc {
+	return func(ctx context.Context, job *Envelope) ([]byte, error) {
+		data, err := transforms.open(queue, job.Name, job.Codec, job.Data)
+		if err != nil {
+			return nil, Fail(fmt.Errorf("payload cannot be opened: %w", err))
+		}
+		opened := *job
+		opened.Data = data
+		result, err := r.run(ctx, opened)
+		if err != nil || !r.result {
+			return result, err
+		}
+		result, err = transforms.sealResult(queue, job.Name, job.Codec, result)
+		if err != nil {
+			// The handler's effect has happened, so it must not run again.
+			return nil, Fail(fmt.Errorf("result cannot be sealed: %w", err))
+		}
+		return result, nil
+	}
 }
 
 // RouteTo returns the route of a job type to its handler. A handler of a job

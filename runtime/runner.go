@@ -94,7 +94,11 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		if _, taken := routes[route.name]; taken {
 			return nil, optionError("queue %q: job %q has two handlers", queue, route.name)
 		}
+		route.through = around(config.middleware, route.sealed(w.client.transforms, queue.Name()))
 		routes[route.name] = route
+	}
+	if err := w.client.transforms.check(); err != nil {
+		return nil, err
 	}
 	r := &runner{
 		client: w.client, queue: queue, config: config, routes: routes,

@@ -155,6 +155,7 @@ type settings struct {
 	base, cap     time.Duration
 	keepCompleted wire.KeepOpts
 	keepFailed    wire.KeepOpts
+	trace         *wire.TraceOpts
 }
 
 var (
@@ -181,6 +182,7 @@ func decodeSettings(encoded string) (settings, error) {
 		cap:           DefaultBackoffCap,
 		keepCompleted: defaultKeepCompleted,
 		keepFailed:    defaultKeepFailed,
+		trace:         opts.Trace,
 	}
 	if opts.Timeout != 0 {
 		set.timeout = max(milliseconds(opts.Timeout), 0)

@@ -36,6 +36,7 @@ type queueConfig struct {
 	lease        time.Duration
 	events       EventLevel
 	payloadLimit int
+	middleware   []func(HandlerFunc) HandlerFunc
 }
 
 // Worker takes jobs from one or more queues and runs their handlers. It

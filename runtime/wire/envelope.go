@@ -55,6 +55,10 @@ type Envelope struct {
 	LastSettle string `wire:"lst" json:"-"`
 }
 
+// Attempt returns which attempt a job's handler is in, from 1: the attempts that
+// have ended, and the one that runs.
+func (e Envelope) Attempt() int { return e.AttemptsMade + 1 }
+
 // Timestamp is a moment in milliseconds since the Unix epoch, by the server's
 // clock. Zero means never.
 type Timestamp int64

@@ -15,6 +15,14 @@ type Opts struct {
 	// KeepCompleted and KeepFailed say for how long the ended job is kept.
 	KeepCompleted *KeepOpts `json:"keepCompleted,omitempty"`
 	KeepFailed    *KeepOpts `json:"keepFailed,omitempty"`
+	// Trace is the trace context of the request that added the job.
+	Trace *TraceOpts `json:"tm,omitempty"`
+}
+
+// TraceOpts are a W3C trace context, under the names that its headers have.
+type TraceOpts struct {
+	Parent string `json:"traceparent"`
+	State  string `json:"tracestate,omitempty"`
 }
 
 // BackoffOpts say how long to wait before a retry.
