@@ -5,7 +5,7 @@
 --- and the answer is EMQFULL.
 ---
 --- @memory refused
---- @key meta hash the queue's version
+--- @key meta hash the queue's version, and whether it is paused
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key pc string counter that orders jobs of one priority
@@ -25,6 +25,7 @@
 --- @item due ms when to run, by the server's clock; 0 to go by delay
 --- @item priority int 0 runs first, then 1 to 2097151
 --- @field version meta
+--- @field paused meta
 --- @field name job
 --- @field data job
 --- @field cdc job
@@ -41,7 +42,9 @@
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
 
-local version = redis.call('HGET', KEYS[1], 'version')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local version = meta[1]
+local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -171,7 +174,7 @@ if #ranked > 0 then
 end
 if #waiting > 0 and redis.call('LPUSH', KEYS[2], unpack(waiting)) == #waiting then
   head = waiting[1]
-elseif #waiting + #ranked > 0 and redis.call('EXISTS', KEYS[6]) == 0 then
+elseif #waiting + #ranked > 0 and not paused and redis.call('EXISTS', KEYS[6]) == 0 then
   head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
 end
 if #delayed > 0 then
@@ -181,7 +184,7 @@ if #delayed > 0 then
     earliest = earliest or delayed[i] == soonest
   end
 end
-if head then
+if head and not paused then
   redis.call('ZADD', KEYS[6], 0, head)
 elseif earliest then
   redis.call('ZADD', KEYS[6], 1, '~due')

@@ -15,8 +15,11 @@
 --- A head without a hash is dropped; one whose hash is of a wrong type or has no
 --- name is put into quarantine. Either is an event, and the pick goes on.
 ---
+--- While the queue is paused no head is popped, and the window is empty; what is
+--- reserved is started nevertheless.
+---
 --- @memory drains
---- @key meta hash the queue's version
+--- @key meta hash the queue's version, and whether it is paused
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key pc string counter that orders jobs of one priority
@@ -41,6 +44,7 @@
 --- @item id id a job that is reserved, or believed to come next
 --- @item reservation string the token it is reserved for; empty for a belief
 --- @field version meta
+--- @field paused meta
 --- @field name job
 --- @field ats job
 --- @field processedOn job
@@ -60,7 +64,9 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local version = redis.call('HGET', KEYS[1], 'version')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local version = meta[1]
+local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -180,7 +186,7 @@ end
 
 local popped = {}
 local ranked = false
-if want > 0 then
+if want > 0 and not paused then
   local ids = redis.call('RPOP', KEYS[2], want)
   if ids then
     popped = ids
@@ -315,19 +321,22 @@ for o = 1, #order do
   started[#started + 1] = hashes[i]
 end
 
--- The window, nearest first, and with it whether anything is left to take.
-local nearest = redis.call('LRANGE', KEYS[2], 0 - window, -1)
+-- The window, nearest first, and with it whether anything is left to take. Of a
+-- paused queue nothing is.
 local upcoming = {}
-for w = #nearest, 1, -1 do
-  upcoming[#upcoming + 1] = nearest[w]
-end
-if #upcoming < window then
-  local behind = redis.call('ZRANGE', KEYS[3], 0, window - #upcoming - 1)
-  for w = 1, #behind do
-    upcoming[#upcoming + 1] = behind[w]
+if not paused then
+  local nearest = redis.call('LRANGE', KEYS[2], 0 - window, -1)
+  for w = #nearest, 1, -1 do
+    upcoming[#upcoming + 1] = nearest[w]
   end
-  if ranked and #behind == 0 then
-    redis.call('DEL', KEYS[4])
+  if #upcoming < window then
+    local behind = redis.call('ZRANGE', KEYS[3], 0, window - #upcoming - 1)
+    for w = 1, #behind do
+      upcoming[#upcoming + 1] = behind[w]
+    end
+    if ranked and #behind == 0 then
+      redis.call('DEL', KEYS[4])
+    end
   end
 end
 if #upcoming > 0 then

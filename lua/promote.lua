@@ -5,7 +5,7 @@
 --- is dropped, one whose hash cannot be used is put into quarantine.
 ---
 --- @memory drains
---- @key meta hash the queue's version
+--- @key meta hash the queue's version, and whether it is paused
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key pc string counter that orders jobs of one priority
@@ -18,6 +18,7 @@
 --- @arg history int how many events are kept, about
 --- @item id id a job that is believed to be due, the earliest first
 --- @field version meta
+--- @field paused meta
 --- @field name job
 --- @field priority job
 --- @field ats job
@@ -29,7 +30,9 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local version = redis.call('HGET', KEYS[1], 'version')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local version = meta[1]
+local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -151,7 +154,7 @@ if #front > 0 then
   redis.call('RPUSH', KEYS[2], unpack(last))
 end
 
-if #ranked + #foremost + #waiting + #front > 0 then
+if not paused and #ranked + #foremost + #waiting + #front > 0 then
   local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
   redis.call('ZADD', KEYS[7], 0, head)
 end

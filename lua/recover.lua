@@ -9,7 +9,7 @@
 --- the next worker settles the job as failed without running it.
 ---
 --- @memory drains
---- @key meta hash the queue's version
+--- @key meta hash the queue's version, and whether it is paused
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key active zset ids by the deadline of their lease
@@ -25,6 +25,7 @@
 --- @item deadline ms the deadline that was seen
 --- @item stalls int how many stalls the job is allowed
 --- @field version meta
+--- @field paused meta
 --- @field name job
 --- @field priority job
 --- @field stc job
@@ -36,7 +37,9 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local version = redis.call('HGET', KEYS[1], 'version')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local version = meta[1]
+local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -152,9 +155,9 @@ end
 if #ranked > 0 then
   redis.call('ZADD', KEYS[3], unpack(ranked))
 end
-if #front > 0 then
+if #front > 0 and not paused then
   redis.call('ZADD', KEYS[7], 0, front[1])
-elseif #ranked > 0 and redis.call('EXISTS', KEYS[7]) == 0 then
+elseif #ranked > 0 and not paused and redis.call('EXISTS', KEYS[7]) == 0 then
   redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
 end
 return { now, verdicts }

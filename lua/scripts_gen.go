@@ -16,6 +16,9 @@ var extendSource string
 //go:embed inspect.lua
 var inspectSource string
 
+//go:embed pause.lua
+var pauseSource string
+
 //go:embed pick.lua
 var pickSource string
 
@@ -24,6 +27,9 @@ var promoteSource string
 
 //go:embed recover.lua
 var recoverSource string
+
+//go:embed resume.lua
+var resumeSource string
 
 //go:embed settle.lua
 var settleSource string
@@ -37,9 +43,11 @@ var scripts = [...]Script{
 	newScript("due", dueSource),
 	newScript("extend", extendSource),
 	newScript("inspect", inspectSource),
+	newScript("pause", pauseSource),
 	newScript("pick", pickSource),
 	newScript("promote", promoteSource),
 	newScript("recover", recoverSource),
+	newScript("resume", resumeSource),
 	newScript("settle", settleSource),
 	newScript("trim", trimSource),
 }
@@ -56,17 +64,23 @@ func Extend() Script { return scripts[2] }
 // Inspect returns inspect.lua.
 func Inspect() Script { return scripts[3] }
 
+// Pause returns pause.lua.
+func Pause() Script { return scripts[4] }
+
 // Pick returns pick.lua.
-func Pick() Script { return scripts[4] }
+func Pick() Script { return scripts[5] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[5] }
+func Promote() Script { return scripts[6] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[6] }
+func Recover() Script { return scripts[7] }
+
+// Resume returns resume.lua.
+func Resume() Script { return scripts[8] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[7] }
+func Settle() Script { return scripts[9] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[8] }
+func Trim() Script { return scripts[10] }

@@ -13,7 +13,7 @@
 --- answered "gone"; what is left of it is removed or put into quarantine.
 ---
 --- @memory drains
---- @key meta hash the queue's version
+--- @key meta hash the queue's version, and whether it is paused
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key delayed zset ids by due time
@@ -40,6 +40,7 @@
 --- @item keep flag whether the ended job is kept
 --- @item announce flag whether the outcome is an event at every level
 --- @field version meta
+--- @field paused meta
 --- @field name job
 --- @field delay job
 --- @field atm job
@@ -58,7 +59,9 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local version = redis.call('HGET', KEYS[1], 'version')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local version = meta[1]
+local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -247,9 +250,9 @@ if #delayed > 0 then
 end
 
 local soonest = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
-if #front > 0 then
+if #front > 0 and not paused then
   redis.call('ZADD', KEYS[9], 0, front[1])
-elseif #ranked > 0 and redis.call('EXISTS', KEYS[9]) == 0 then
+elseif #ranked > 0 and not paused and redis.call('EXISTS', KEYS[9]) == 0 then
   redis.call('ZADD', KEYS[9], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
 end
 for d = 2, #delayed, 2 do

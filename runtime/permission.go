@@ -72,6 +72,8 @@ func roleOf(name string) string {
 	switch name {
 	case "add", "inspect":
 		return "producer"
+	case "pause", "resume":
+		return "operator"
 	}
 	return "worker"
 }

@@ -115,7 +115,8 @@ func TestEveryScriptHasARole(t *testing.T) {
 	}
 	assert.Equal(t, all, acl.Operator.Scripts())
 	programs := append(acl.Producer.Scripts(), acl.Worker.Scripts()...)
-	assert.ElementsMatch(t, all, programs, "each is of one program")
+	slices.Sort(programs)
+	assert.Equal(t, slices.Compact(slices.Clone(programs)), programs, "each is of one program")
 }
 
 func TestTableIsWellFormed(t *testing.T) {

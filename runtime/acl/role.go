@@ -15,8 +15,8 @@ const (
 	Producer Role = "producer"
 	// Worker runs jobs, and does the housekeeping of their queues.
 	Worker Role = "worker"
-	// Operator is a person who may do what both do, and read what lies in the
-	// queues with the commands of the store.
+	// Operator is a person, or a program, that runs the queues: it may do what both
+	// do, pause queues, and read what lies in them with the commands of the store.
 	Operator Role = "operator"
 )
 
@@ -35,16 +35,17 @@ func ParseRole(name string) (Role, error) {
 	return "", fmt.Errorf("unknown role %q; it is one of %s", name, strings.Join(names, ", "))
 }
 
-// scripts are the scripts that each program calls.
+// scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
 	Producer: {"add", "inspect"},
 	Worker:   {"due", "extend", "pick", "promote", "recover", "settle", "trim"},
+	Operator: {"pause", "resume"},
 }
 
 // Scripts returns the names of the scripts that the role calls, in order.
 func (r Role) Scripts() []string {
 	if r == Operator {
-		return slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker])))
+		return slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker], scripts[Operator])))
 	}
 	return slices.Clone(scripts[r])
 }

@@ -38,6 +38,7 @@ var situations = map[string]string{
 	"replaced while active":  `active zset a=1000; a:lock text w:1; a text strange`,
 	"nameless":               `active zset a=1000; a:lock text w:1; a hash data=1; delayed zset a=1000; wait list a`,
 	"quarantined":            `quarantine zset a=900; a text strange`,
+	"paused, waiting":        `meta hash version=echomq:2.0.0 paused=1; wait list a; a hash name=mail data=1; delayed zset b=4000000000001; b hash name=mail data=1 delay=5`,
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
 }
 
@@ -84,6 +85,8 @@ func calls() map[string]model.Caller {
 		"trim by number": script.Trim{Set: "failed", Items: []script.TrimItem{{ID: a, Age: -1, Newer: 1}, {ID: b, Age: -1, Newer: 1}}},
 		"trim by rank":   script.Trim{Set: "completed", Items: []script.TrimItem{{ID: a, Age: -1, Newer: 1}, {ID: b, Age: -1, Newer: 1}}},
 		"due":            script.Due{Limit: 1},
+		"pause":          script.Pause{Events: "all", History: 100},
+		"resume":         script.Resume{Events: "all", History: 100},
 		"due of many":    script.Due{Limit: 10},
 		"inspect":        script.Inspect{Items: []script.InspectItem{{ID: a}, {ID: b}, {ID: c}}},
 	}

@@ -59,9 +59,8 @@ var stages = []stage{
 	{"retried", "a job fails once, comes back, and completes", (*trip).retried},
 	{"failed", "a job fails for good", (*trip).failed},
 	{"stalled", "a worker renews its lease, then is lost; another recovers the job and runs it", (*trip).stalled},
+	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"trimmed", "ended jobs that are no longer kept are deleted, with every key of theirs", (*trip).trimmed},
-	// Pausing comes here once the protocol has it: pause, add, see that nothing
-	// is taken, resume.
 }
 
 func newTrip(queue wire.Queue, store redis.UniversalClient, book *ledger) *trip {
@@ -209,10 +208,8 @@ func (t *trip) stalled(ctx context.Context) error {
 		return err
 	}
 	for _, signal := range []<-chan struct{}{t.taken, t.book.next("extend")} {
-		select {
-		case <-signal:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := wait(ctx, signal); err != nil {
+			return err
 		}
 	}
 	t.worker.Kill()
@@ -225,6 +222,60 @@ func (t *trip) stalled(ctx context.Context) error {
 		return err
 	}
 	return awaitResult(ctx, handle, "done: stalled")
+}
+
+// paused shows that a worker which looks takes nothing from a paused queue. The
+// due time of the second job makes it look.
+func (t *trip) paused(ctx context.Context) error {
+	queue, err := t.client.Queue(t.queue.Name())
+	if err != nil {
+		return err
+	}
+	if err := queue.Pause(ctx); err != nil {
+		return err
+	}
+	picked, promoted := t.book.next("pick"), t.book.next("promote")
+	var held []echomq.Handle[string]
+	for _, opts := range [][]echomq.EnqueueOption{nil, {echomq.In(50 * time.Millisecond)}} {
+		handle, err := t.add(ctx, "paused", opts...)
+		if err != nil {
+			return err
+		}
+		held = append(held, handle)
+	}
+	for _, signal := range []<-chan struct{}{picked, promoted} {
+		if err := wait(ctx, signal); err != nil {
+			return err
+		}
+	}
+	for _, handle := range held {
+		state, err := handle.State(ctx)
+		if err != nil {
+			return err
+		}
+		if state != echomq.StateWaiting {
+			return fmt.Errorf("job %s of a paused queue is %s and not %s", handle.ID, state, echomq.StateWaiting)
+		}
+	}
+	if err := queue.Resume(ctx); err != nil {
+		return err
+	}
+	for _, handle := range held {
+		if err := awaitResult(ctx, handle, "done: paused"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits for a signal.
+func wait(ctx context.Context, signal <-chan struct{}) error {
+	select {
+	case <-signal:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // trimmed deletes the ended jobs, by the call that workers make now and then

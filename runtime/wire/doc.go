@@ -14,6 +14,8 @@ const Version = "echomq:2.0.0"
 const (
 	// FieldVersion holds [Version].
 	FieldVersion = "version"
+	// FieldPaused is "1" while the queue is paused, and else absent.
+	FieldPaused = "paused"
 	// FieldFeatures holds the additions to the protocol that a client must know
 	// to join the queue: words parted by commas.
 	FieldFeatures = "features"

@@ -53,6 +53,10 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.due(call, now)
 	case script.Inspect:
 		return s.inspect(call, now)
+	case script.Pause:
+		return s.pause(call, now)
+	case script.Resume:
+		return s.resume(call, now)
 	}
 	panic(fmt.Sprintf("model: unknown call %T", call))
 }
@@ -86,6 +90,12 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Inspect:
 		r, err := script.DecodeInspect(reply)
+		return r, r.Now, err
+	case script.Pause:
+		r, err := script.DecodePause(reply)
+		return r, r.Now, err
+	case script.Resume:
+		r, err := script.DecodeResume(reply)
 		return r, r.Now, err
 	}
 	panic(fmt.Sprintf("model: unknown call %T", call))

@@ -44,7 +44,19 @@ func (s *State) pick(c script.Pick, now int64) script.PickReply {
 	if len(p.reply.Started)+len(p.reply.Reserved) == 0 {
 		s.reach("pick", "nothing")
 	}
+	p.reachPaused()
 	return p.reply
+}
+
+// reachPaused notes what a pick does while the queue is paused.
+func (p *picking) reachPaused() {
+	switch {
+	case !p.Paused:
+	case len(p.reply.Started) > 0:
+		p.State.reach("pick", "started while paused")
+	case len(p.Wait)+len(p.Prioritized) > 0 && p.call.Want > 0:
+		p.State.reach("pick", "nothing while paused")
+	}
 }
 
 // holdsSomething finds what the call's token holds from before.

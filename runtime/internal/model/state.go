@@ -21,6 +21,7 @@ const (
 // State is what the model believes to be in the keys of a queue.
 type State struct {
 	Version     string
+	Paused      bool
 	Wait        []string // the next to run first
 	Prioritized ZSet
 	Counter     int64
@@ -87,8 +88,11 @@ func (z ZSet) least() int64 {
 	return least
 }
 
-// Next returns the ids that come next, at most n.
+// Next returns the ids that come next, at most n; none while the queue is paused.
 func (s *State) Next(n int) []string {
+	if s.Paused {
+		return nil
+	}
 	next := slices.Clone(s.Wait[:min(n, len(s.Wait))])
 	if len(next) < n {
 		ranked := s.Prioritized.Order()
@@ -159,8 +163,12 @@ func (c *comeback) finish() {
 	}
 }
 
-// wake writes the head into the marker.
-func (s *State) wake() { s.Marker[s.Next(1)[0]] = 0 }
+// wake writes the head into the marker, if there is one to be taken.
+func (s *State) wake() {
+	for _, head := range s.Next(1) {
+		s.Marker[head] = 0
+	}
+}
 
 // wakeForDue writes the marker if one of ids is the next to become due.
 func (s *State) wakeForDue(ids []string) {

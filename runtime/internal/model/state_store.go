@@ -8,8 +8,15 @@ import (
 // Store returns the content that the state predicts, without the events.
 func (s *State) Store() Store {
 	store := Store{}
+	meta := Hash{}
 	if s.Version != "" {
-		store["meta"] = Hash{"version": s.Version}
+		meta["version"] = s.Version
+	}
+	if s.Paused {
+		meta["paused"] = "1"
+	}
+	if len(meta) > 0 {
+		store["meta"] = meta
 	}
 	if len(s.Wait) > 0 {
 		list := slices.Clone(s.Wait)

@@ -187,7 +187,7 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 	}
 	worker := w.workers[0]
 	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
-		w.someRecover(), w.someTrim())
+		w.someRecover(), w.someTrim(), w.somePause())
 	if err := w.make(ctx, nil, call); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 func (w *world) setVersion(ctx context.Context, version string) error {
 	w.state.Version = version
 	if version == "" {
-		return w.client.Del(ctx, w.queue.Key("meta")).Err()
+		return w.client.HDel(ctx, w.queue.Key("meta"), "version").Err()
 	}
 	return w.client.HSet(ctx, w.queue.Key("meta"), "version", version).Err()
 }

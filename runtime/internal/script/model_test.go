@@ -87,7 +87,7 @@ func modelSeeds(t *testing.T, count int) []uint64 {
 // reachable is everything that the scripts can do and the model test must see.
 const reachable = `
 add: waiting, prioritized, delayed, exists, EMQVERSION
-pick: started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
+pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
   already failed, already retry, already snooze, already release, lost, gone, stub, quarantined, to wait,
@@ -97,6 +97,8 @@ promote: promoted, early, gone, orphan, quarantined, to the front, to the back, 
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, EMQVERSION
 trim: trimmed, kept, gone, by age, by number, EMQVERSION
 due: due, expired, next due, next expiry
+pause: paused, unchanged, EMQVERSION
+resume: resumed, unchanged
 inspect: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, completed and not kept,
   failed and not kept
 `

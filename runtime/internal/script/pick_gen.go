@@ -23,6 +23,9 @@ import (
 //
 // A head without a hash is dropped; one whose hash is of a wrong type or has
 // no name is put into quarantine. Either is an event, and the pick goes on.
+//
+// While the queue is paused no head is popped, and the window is empty; what
+// is reserved is started nevertheless.
 type Pick struct {
 	// Events: which events are written.
 	Events PickEvents

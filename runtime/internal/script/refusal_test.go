@@ -53,8 +53,10 @@ func wellFormed() map[string]model.Caller {
 		"recover": script.Recover{Events: "all", History: 100, Items: []script.RecoverItem{
 			{ID: jobID("a1"), Deadline: 1000}, {ID: jobID("r1"), Deadline: 1000},
 		}},
-		"trim": script.Trim{Set: "completed", Items: []script.TrimItem{{ID: jobID("c1"), Age: 1, Newer: -1}, {ID: jobID("w1")}}},
-		"due":  script.Due{Limit: 10},
+		"trim":   script.Trim{Set: "completed", Items: []script.TrimItem{{ID: jobID("c1"), Age: 1, Newer: -1}, {ID: jobID("w1")}}},
+		"due":    script.Due{Limit: 10},
+		"pause":  script.Pause{Events: "all", History: 100},
+		"resume": script.Resume{Events: "all", History: 100},
 		"inspect": script.Inspect{Items: []script.InspectItem{
 			{ID: jobID("w1")}, {ID: jobID("a1")},
 		}},

@@ -91,8 +91,10 @@ func (w *world) act(ctx context.Context) error {
 		return w.make(ctx, nil, script.Inspect{Items: inspectItems(w.ids(4))})
 	case n < 79:
 		return w.make(ctx, nil, w.someTrim())
-	case n < 86:
+	case n < 84:
 		return w.replay(ctx)
+	case n < 86:
+		return w.make(ctx, nil, w.turn())
 	case n < 88:
 		*worker = *newcomer(worker)
 		w.note("%s crashes", worker.id)
@@ -100,6 +102,21 @@ func (w *world) act(ctx context.Context) error {
 	default:
 		return w.disturb(ctx)
 	}
+}
+
+// turn pauses the queue or resumes it. It is paused a quarter of the time.
+func (w *world) turn() model.Caller {
+	switch pausing := w.chance(30); {
+	case w.state.Paused == pausing && w.chance(50):
+		return nil
+	case pausing:
+		return w.somePause()
+	}
+	return script.Resume{Events: script.ResumeEvents(w.level()), History: 1000}
+}
+
+func (w *world) somePause() model.Caller {
+	return script.Pause{Events: script.PauseEvents(w.level()), History: 1000}
 }
 
 // newcomer is a worker in the place of one that crashed.
