@@ -205,7 +205,7 @@ local names = ' meta wait prioritized pc delayed active reserved completed faile
 local place = {}
 for p = 1, #popped do
   -- An id that no client can declare would be reserved for ever.
-  if #popped[p] > 255 or not string.find(popped[p], '^%w[%w._-]*$') or string.find(names, ' ' .. popped[p] .. ' ', 1, true) then
+  if #popped[p] > 255 or not string.find(popped[p], '^_?%w[%w._-]*$') or string.find(names, ' ' .. popped[p] .. ' ', 1, true) then
     redis.call('ZADD', KEYS[8], now, popped[p])
     if level ~= 'none' then
       redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', popped[p])

@@ -23,7 +23,7 @@ const (
 // begin takes a job that a pick started, and runs its handler or settles it
 // without running it.
 func (r *runner) begin(started script.PickStarted, token string, now int64) {
-	id, err := wire.ParseJobID(started.ID)
+	id, err := wire.ParseStoredJobID(started.ID)
 	if err != nil {
 		r.log.Error("the store started an id that no job can have", "id", started.ID, "error", err)
 		return

@@ -88,7 +88,7 @@ func (r *runner) newPick(slots int) *script.Pick {
 		declared[item.ID.String()] = true
 	}
 	for _, id := range x.window[:min(want, len(x.window))] {
-		if job, err := wire.ParseJobID(id); err == nil && !declared[id] {
+		if job, err := wire.ParseStoredJobID(id); err == nil && !declared[id] {
 			declared[id] = true
 			items = append(items, script.PickItem{ID: job})
 		}
@@ -185,7 +185,7 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 	x.window = reply.Window
 	x.reserved = x.reserved[:0:0]
 	for _, id := range reply.Reserved {
-		job, err := wire.ParseJobID(id)
+		job, err := wire.ParseStoredJobID(id)
 		if err != nil {
 			r.log.Error("the queue holds an id that no job can have", "id", id, "error", err)
 			continue

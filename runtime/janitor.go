@@ -91,7 +91,7 @@ func (s *sweep) expired(page []redis.Z, now, size int64) ([]script.TrimItem, err
 	}
 	var items []script.TrimItem
 	for i, z := range page {
-		id, err := wire.ParseJobID(z.Member.(string))
+		id, err := wire.ParseStoredJobID(z.Member.(string))
 		if err != nil {
 			continue
 		}

@@ -37,7 +37,7 @@ func (t JobType[T, R]) Handle(client *Client, id string, opts ...HandleOption) (
 	if err != nil {
 		return Handle[R]{}, fmt.Errorf("echomq: job %s: %w", t.spec.Name, err)
 	}
-	jobID, err := wire.ParseJobID(id)
+	jobID, err := wire.ParseStoredJobID(id)
 	if err != nil {
 		return Handle[R]{}, fmt.Errorf("echomq: job %s: %w", t.spec.Name, err)
 	}

@@ -169,7 +169,7 @@ func (k *timekeeper) promote(ids []string) bool {
 	}
 	unusable := 0
 	for _, id := range ids {
-		job, err := wire.ParseJobID(id)
+		job, err := wire.ParseStoredJobID(id)
 		if err != nil {
 			if unusable++; unusable == 1 {
 				k.log.Error("the delayed jobs include an id that no job can have", "id", id, "error", err)
@@ -223,7 +223,7 @@ func (k *timekeeper) sight(reply script.DueReply) []script.RecoverItem {
 			k.at(k.seen.ripens(expired.Deadline, now))
 			break // the later ones ripen later
 		}
-		job, err := wire.ParseJobID(expired.ID)
+		job, err := wire.ParseStoredJobID(expired.ID)
 		if err != nil {
 			k.log.Error("the queue holds an id that no job can have", "id", expired.ID, "error", err)
 			continue

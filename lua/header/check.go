@@ -31,9 +31,13 @@ func (p *parser) check() {
 
 func (p *parser) checkItems() {
 	s := p.script
-	isID := func(v Value) bool { return v.Name == "id" && v.Kind == KindID }
-	if len(s.Each) > 0 && !slices.ContainsFunc(s.Items, isID) {
-		p.faultAt(s.Each[0].Position, "key %q is built from the item's id; declare @item id id", s.Each[0].Name)
+	told := map[Kind]bool{}
+	for _, key := range s.Each {
+		builds := func(v Value) bool { return v.Name == string(key.Of) && v.Kind == key.Of }
+		if !told[key.Of] && !slices.ContainsFunc(s.Items, builds) {
+			p.faultAt(key.Position, "key %q is built from the item's %s; declare @item %s %s", key.Name, key.Of, key.Of, key.Of)
+			told[key.Of] = true
+		}
 	}
 	for _, item := range s.Items {
 		if slices.ContainsFunc(s.Args, func(v Value) bool { return v.Name == item.Name }) {

@@ -36,14 +36,16 @@
 //     the first @key, and so on. TYPE is hash, list, set, zset,
 //     string or stream.
 //   - @each NAME TYPE PATTERN TEXT: a key that each item brings, PATTERN being
-//     <id> or <id>:PART. They follow the @key ones in KEYS, item by item.
+//     <id>, <id>:PART or scheduler:<scheduler>. They follow the @key ones in
+//     KEYS, item by item.
 //   - @arg NAME KIND TEXT: an argument of the call. ARGV[1] is the first.
 //   - @item NAME KIND TEXT: an argument that each item brings. They follow the
 //     @arg ones in ARGV, item by item. A script with @each keys has an @item
-//     called id of kind id, from which those keys are built.
+//     called id of kind id, or one called scheduler of that kind, from which
+//     those keys are built.
 //   - @field NAME KEY: a field of the hash KEY (a @key suffix or @each name)
-//     that the script reads or writes by name. A field of a job is one of the
-//     envelope's wire names. `*` says that the hash's fields are data (ids),
+//     that the script reads or writes by name. A field of a job or scheduler is
+//     one of the wire names of wire.Envelope or wire.Scheduler. `*` says that the hash's fields are data (ids),
 //     not names.
 //   - @reply NAME KIND TEXT: an element of the reply, which is an array of
 //     exactly these, in order.
@@ -52,6 +54,7 @@
 //   - @error CODE TEXT: an error reply whose first word is CODE.
 //
 // The kinds: int, ms (integer milliseconds), flag (0 or 1), id (a job's id),
+// scheduler (a scheduler's id),
 // string, bytes, word(a|b|…) (one of these words); for replies also ids (an
 // array of ids), hash (an array of alternating fields and values) and records.
 package header

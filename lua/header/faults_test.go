@@ -1,5 +1,13 @@
 package header_test
 
+// lockLines are those from the lock of the example to the first field, and
+// schedulerLines the same with a scheduler in the place of the lock.
+const (
+	lockLines = "string <id>:lock the token\n--- @arg lease ms how long\n--- @item id id the job's id\n" +
+		"--- @item outcome word(completed|failed) what came of it\n"
+	schedulerLines = "hash scheduler:<scheduler> the scheduler\n--- @item id id the job's id\n--- @item scheduler scheduler its id\n"
+)
+
 // faults are changes to the example, and the diagnostics that each must give.
 var faults = []struct {
 	name, old, new string
@@ -65,10 +73,10 @@ var faults = []struct {
 		`move.lua:15:14: no key "reserved" is declared`,
 	}},
 	{"pattern without an id", "<id>:lock", "lock", []string{
-		`move.lua:9:23: pattern "lock" is neither <id> nor <id>:PART`,
+		`move.lua:9:23: pattern "lock" is none of <id>, <id>:PART and scheduler:<scheduler>`,
 	}},
 	{"pattern with an empty part", "<id>:lock", "<id>:", []string{
-		`move.lua:9:23: pattern "<id>:" is neither <id> nor <id>:PART`,
+		`move.lua:9:23: pattern "<id>:" is none of <id>, <id>:PART and scheduler:<scheduler>`,
 	}},
 	{"pattern with another part", "<id>:lock", "<id>:lokc", []string{
 		`move.lua:9:23: a job has no key "lokc" (did you mean "lock"?)`,
@@ -83,10 +91,10 @@ var faults = []struct {
 		`move.lua:8:11: key "job" is built from the item's id; declare @item id id`,
 	}},
 	{"unknown kind", "@arg lease ms", "@arg lease msec", []string{
-		`move.lua:10:16: unknown kind "msec" (did you mean "ms"?); here it is one of int, ms, flag, id, string, bytes, word`,
+		`move.lua:10:16: unknown kind "msec" (did you mean "ms"?); here it is one of int, ms, flag, id, scheduler, string, bytes, word`,
 	}},
 	{"kind of a reply", "@arg lease ms", "@arg lease hash", []string{
-		`move.lua:10:16: unknown kind "hash"; here it is one of int, ms, flag, id, string, bytes, word`,
+		`move.lua:10:16: unknown kind "hash"; here it is one of int, ms, flag, id, scheduler, string, bytes, word`,
 	}},
 	{"argument twice", "--- @item id", "--- @arg lease ms again\n--- @item id", []string{
 		`move.lua:11:10: "lease" is declared twice`,
@@ -115,6 +123,19 @@ var faults = []struct {
 	{"unknown field of a job", "@field name job", "@field nmae job", []string{
 		`move.lua:14:12: a job has no field "nmae" (did you mean "name"?)`,
 	}},
+	{"no scheduler", "string <id>:lock", "hash scheduler:<scheduler>", []string{
+		`move.lua:9:11: key "lock" is built from the item's scheduler; declare @item scheduler scheduler`,
+	}},
+	{"type of a scheduler", "<id>:lock", "scheduler:<scheduler>", []string{
+		`move.lua:9:11: key "lock" is built from the item's scheduler; declare @item scheduler scheduler`,
+		`move.lua:9:16: the protocol has a hash here, not a string`,
+	}},
+	{"unknown field of a scheduler", lockLines, schedulerLines + "--- @field evry lock\n", []string{
+		`move.lua:12:12: a scheduler has no field "evry" (did you mean "every"?)`,
+	}},
+	{"data of a scheduler", lockLines, schedulerLines + "--- @field * lock\n", []string{
+		`move.lua:12:12: a scheduler's fields are names, not data; declare each that the script uses`,
+	}},
 	{"data of a job", "@field name job", "@field * job", []string{
 		`move.lua:14:12: a job's fields are names, not data; declare each that the script uses`,
 	}},
@@ -131,7 +152,7 @@ var faults = []struct {
 		`move.lua:19:13: reply "now" is of kind ms; only one of kind records has records`,
 	}},
 	{"records in a record", "results job hash", "results job records", []string{
-		`move.lua:19:25: unknown kind "records"; here it is one of int, ms, flag, id, string, bytes, word, ids, hash`,
+		`move.lua:19:25: unknown kind "records"; here it is one of int, ms, flag, id, scheduler, string, bytes, word, ids, hash`,
 	}},
 	{"records without a record", "--- @record results verdict word(done|lost) what happened\n--- @record results job hash the job\n", "", []string{
 		`move.lua:17:12: reply "results" is of kind records but has no @record`,
@@ -147,7 +168,7 @@ var faults = []struct {
 	}},
 	{"several at once", "--- @key reserved hash ids to tokens\n--- @each job hash <id> the job", "--- @key reserved\n--- @each job hash id the job", []string{
 		`move.lua:7:5: @key lacks TYPE; write @key SUFFIX TYPE TEXT`,
-		`move.lua:8:20: pattern "id" is neither <id> nor <id>:PART`,
+		`move.lua:8:20: pattern "id" is none of <id>, <id>:PART and scheduler:<scheduler>`,
 		`move.lua:14:17: no key "job" is declared`,
 		`move.lua:15:14: no key "reserved" is declared`,
 	}},

@@ -78,24 +78,35 @@ func (p *parser) readEach(operands []word, doc string) {
 		p.fault(name.column, "key %q is declared twice", name.text)
 		return
 	}
+	if pattern.text == schedulerPattern {
+		p.each(operands, EachKey{Of: KindScheduler, Doc: doc}, Hash)
+		return
+	}
 	part, ok := strings.CutPrefix(pattern.text, idPattern)
 	part, parted := strings.CutPrefix(part, ":")
 	known := wire.JobParts()
 	switch {
 	case !ok, parted != (part != ""):
-		p.fault(pattern.column, "pattern %q is neither %s nor %s:PART", pattern.text, idPattern, idPattern)
+		p.fault(pattern.column, "pattern %q is none of %s, %s:PART and %s", pattern.text, idPattern, idPattern, schedulerPattern)
 		return
 	case parted && !slices.Contains(known, part):
 		p.fault(pattern.column, "a job has no key %q%s", part, Nearest(part, known))
 		return
 	}
+	p.each(operands, EachKey{Of: KindID, Part: part, Doc: doc}, jobTypes[part])
+}
+
+// each enters a key that every item brings, whose type the protocol has as want.
+func (p *parser) each(operands []word, key EachKey, want KeyType) {
+	name, pattern := operands[0], operands[2]
 	for _, other := range p.script.Each {
-		if other.Part == part {
+		if other.Pattern() == key.Pattern() {
 			p.fault(pattern.column, "key %q has the same pattern as %q", name.text, other.Name)
 		}
 	}
-	keyType := p.keyType(operands[1], jobTypes[part])
-	p.script.Each = append(p.script.Each, EachKey{Position: p.position(name.column), Name: name.text, Type: keyType, Part: part, Doc: doc})
+	key.Position, key.Name = p.position(name.column), name.text
+	key.Type = p.keyType(operands[1], want)
+	p.script.Each = append(p.script.Each, key)
 }
 
 func (p *parser) readArg(operands []word, doc string) {
@@ -114,6 +125,7 @@ func (p *parser) readField(operands []word, _ string) {
 	name, key := operands[0], operands[1]
 	field := Field{Position: p.position(name.column), Name: name.text, Key: key.text}
 	keyType, declared := p.script.KeyType(key.text)
+	of := p.hashOf(key.text)
 	switch {
 	case !declared:
 		p.fault(key.column, "no key %q is declared%s", key.text, Nearest(key.text, p.script.KeyNames()))
@@ -124,11 +136,11 @@ func (p *parser) readField(operands []word, _ string) {
 	case slices.ContainsFunc(p.script.Fields, func(f Field) bool { return f.Name == field.Name && f.Key == field.Key }):
 		p.fault(name.column, "field %q of %q is declared twice", name.text, key.text)
 		return
-	case p.isJob(key.text) && name.text == AnyField:
-		p.fault(name.column, "a job's fields are names, not data; declare each that the script uses")
+	case of != "" && name.text == AnyField:
+		p.fault(name.column, "a %s's fields are names, not data; declare each that the script uses", of)
 		return
-	case p.isJob(key.text) && !slices.Contains(envelopeFields(), name.text):
-		p.fault(name.column, "a job has no field %q%s", name.text, Nearest(name.text, envelopeFields()))
+	case of != "" && !slices.Contains(hashFields()[of], name.text):
+		p.fault(name.column, "a %s has no field %q%s", of, name.text, Nearest(name.text, hashFields()[of]))
 		return
 	}
 	p.script.Fields = append(p.script.Fields, field)

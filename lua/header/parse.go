@@ -32,8 +32,9 @@ type parser struct {
 }
 
 const (
-	mark      = "---"
-	idPattern = "<id>"
+	mark             = "---"
+	idPattern        = "<id>"
+	schedulerPattern = "scheduler:<scheduler>"
 )
 
 func (p *parser) lines(source []byte) {

@@ -54,8 +54,8 @@ func TestParse(t *testing.T) {
 			{Position: at(7, 10), Suffix: "reserved", Type: header.Hash, Doc: "ids to tokens"},
 		},
 		Each: []header.EachKey{
-			{Position: at(8, 11), Name: "job", Type: header.Hash, Doc: "the job"},
-			{Position: at(9, 11), Name: "lock", Type: header.String, Part: "lock", Doc: "the token"},
+			{Position: at(8, 11), Name: "job", Type: header.Hash, Of: header.KindID, Doc: "the job"},
+			{Position: at(9, 11), Name: "lock", Type: header.String, Of: header.KindID, Part: "lock", Doc: "the token"},
 		},
 		Args: []header.Value{{Position: at(10, 10), Name: "lease", Kind: header.KindMS, Doc: "how long"}},
 		Items: []header.Value{

@@ -62,18 +62,37 @@ type Key struct {
 	Doc      string
 }
 
-// EachKey is a key that every item brings: the hash of the item's job if Part
-// is empty, else the key that adds ":" + Part to it.
+// EachKey is a key that every item brings: of the item's job, its hash if Part is
+// empty, else the key that adds ":" + Part to it; or of the item's scheduler, its
+// hash.
 type EachKey struct {
 	Position Position
 	Name     string
 	Type     KeyType
-	Part     string
-	Doc      string
+	// Of is the kind of the item's argument from which the key is built, and
+	// that argument's name: KindID or KindScheduler.
+	Of   Kind
+	Part string
+	Doc  string
+}
+
+// HashOf says whose fields are those of the key: "job" or "scheduler", and "" for
+// a key that is not the hash of either.
+func (k EachKey) HashOf() string {
+	switch {
+	case k.Part != "":
+		return ""
+	case k.Of == KindScheduler:
+		return "scheduler"
+	}
+	return "job"
 }
 
 // Pattern returns the key's pattern over the queue's base, as the header has it.
 func (k EachKey) Pattern() string {
+	if k.Of == KindScheduler {
+		return schedulerPattern
+	}
 	if k.Part == "" {
 		return idPattern
 	}
@@ -85,16 +104,17 @@ type Kind string
 
 // The kinds. The last three are kinds of a reply only.
 const (
-	KindInt     Kind = "int"
-	KindMS      Kind = "ms"
-	KindFlag    Kind = "flag"
-	KindID      Kind = "id"
-	KindString  Kind = "string"
-	KindBytes   Kind = "bytes"
-	KindWord    Kind = "word"
-	KindIDs     Kind = "ids"
-	KindHash    Kind = "hash"
-	KindRecords Kind = "records"
+	KindInt       Kind = "int"
+	KindMS        Kind = "ms"
+	KindFlag      Kind = "flag"
+	KindID        Kind = "id"
+	KindScheduler Kind = "scheduler"
+	KindString    Kind = "string"
+	KindBytes     Kind = "bytes"
+	KindWord      Kind = "word"
+	KindIDs       Kind = "ids"
+	KindHash      Kind = "hash"
+	KindRecords   Kind = "records"
 )
 
 // Value is a named value: an argument, or an element of a record.

@@ -30,22 +30,26 @@ var jobTypes = map[string]KeyType{
 var keyTypes = []string{string(Hash), string(List), string(ZSet), string(Set), string(String), string(Stream)}
 
 var (
-	argKinds    = []string{"int", "ms", "flag", "id", "string", "bytes", "word"}
+	argKinds    = []string{"int", "ms", "flag", "id", "scheduler", "string", "bytes", "word"}
 	recordKinds = append(slices.Clone(argKinds), "ids", "hash")
 	replyKinds  = append(slices.Clone(recordKinds), "records")
 )
 
-// envelopeFields are the wire names of a job's fields, as the envelope is
-// tagged with them.
-var envelopeFields = sync.OnceValue(func() []string {
+// hashFields are the wire names of the fields of the hashes of jobs and
+// schedulers, as the structs are tagged with them.
+var hashFields = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{"job": wireTags[wire.Envelope](), "scheduler": wireTags[wire.Scheduler]()}
+})
+
+func wireTags[T any]() []string {
 	var names []string
-	for field := range reflect.TypeFor[wire.Envelope]().Fields() {
+	for field := range reflect.TypeFor[T]().Fields() {
 		if name := field.Tag.Get("wire"); name != "" {
 			names = append(names, name)
 		}
 	}
 	return names
-})
+}
 
 // keyType reads the type of a key that the protocol has as a want.
 func (p *parser) keyType(operand word, want KeyType) KeyType {
@@ -122,7 +126,12 @@ func isErrorCode(s string) bool {
 	return ok && rest != "" && strings.Trim(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// isJob reports whether the key called name is the hash of an item's job.
-func (p *parser) isJob(name string) bool {
-	return slices.ContainsFunc(p.script.Each, func(k EachKey) bool { return k.Name == name && k.Part == "" })
+// hashOf returns whose hash the key called name is, or "".
+func (p *parser) hashOf(name string) string {
+	for _, key := range p.script.Each {
+		if key.Name == name {
+			return key.HashOf()
+		}
+	}
+	return ""
 }

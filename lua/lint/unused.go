@@ -75,7 +75,7 @@ func (c *checker) unusedArguments() {
 	report := func(used []bool, values []header.Value) {
 		for i, value := range values {
 			// The id is there for the keys.
-			if !used[i] && value.Kind != header.KindID {
+			if !used[i] && value.Kind != header.KindID && value.Kind != header.KindScheduler {
 				c.addAt(RuleUnused, value.Position, "argument %s is declared and not used", value.Name)
 			}
 		}

@@ -143,12 +143,8 @@ func (g *Grant) addScript(script lua.Script, queues []wire.Queue) error {
 			g.Keys = append(g.Keys, "~"+escape(queue.Key(key.Suffix)))
 		}
 		for _, key := range declared.Each {
-			job, part, _ := strings.Cut(key.Pattern(), ":")
-			pattern := "~" + escape(queue.Key("")) + strings.Replace(job, "<id>", "*", 1)
-			if part != "" {
-				pattern += ":" + part
-			}
-			g.Keys = append(g.Keys, pattern)
+			pattern := strings.NewReplacer("<id>", "*", "<scheduler>", "*").Replace(key.Pattern())
+			g.Keys = append(g.Keys, "~"+escape(queue.Key(""))+pattern)
 		}
 	}
 	return nil

@@ -284,7 +284,7 @@ func (t *trip) trimmed(ctx context.Context) error {
 	for _, set := range []script.TrimSet{script.TrimSetCompleted, script.TrimSetFailed} {
 		call := script.Trim{Set: set}
 		for _, id := range t.ended {
-			job, err := wire.ParseJobID(id)
+			job, err := wire.ParseStoredJobID(id)
 			if err != nil {
 				return err
 			}

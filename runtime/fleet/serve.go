@@ -175,7 +175,7 @@ func (p *goPeer) enqueue(ctx context.Context, request Request) (Answer, error) {
 // result looks once: at the state as the store tells it, and at the result or
 // failure as a handle gives it.
 func (p *goPeer) result(ctx context.Context, request Request) (Answer, error) {
-	id, err := wire.ParseJobID(request.ID)
+	id, err := wire.ParseStoredJobID(request.ID)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -217,7 +217,7 @@ func (p *goPeer) promote(ctx context.Context, request Request) (Answer, error) {
 	if len(due.Due) > 0 {
 		call := script.Promote{Events: script.PromoteEventsFinal, History: echomq.DefaultEventHistory}
 		for _, id := range due.Due {
-			job, err := wire.ParseJobID(id)
+			job, err := wire.ParseStoredJobID(id)
 			if err != nil {
 				return Answer{}, err
 			}

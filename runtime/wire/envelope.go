@@ -47,6 +47,8 @@ type Envelope struct {
 	// Stacktrace is a JSON array of the errors of the failed attempts, newest
 	// last, capped in bytes.
 	Stacktrace string `wire:"stacktrace" json:"stacktrace,omitempty"`
+	// RepeatJobKey is the id of the scheduler that added the job.
+	RepeatJobKey string `wire:"rjk" json:"repeatJobKey,omitempty"`
 	// DeferredFailure, where set, is the reason for which the next worker that
 	// takes the job settles it as failed without running it.
 	DeferredFailure string `wire:"defa" json:"deferredFailure,omitempty"`

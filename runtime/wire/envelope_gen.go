@@ -5,7 +5,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"strconv"
 )
 
 // The wire names of the fields of a job's hash.
@@ -28,12 +27,13 @@ const (
 	FieldReturnValue     = "returnvalue"
 	FieldFailedReason    = "failedReason"
 	FieldStacktrace      = "stacktrace"
+	FieldRepeatJobKey    = "rjk"
 	FieldDeferredFailure = "defa"
 	FieldLastSettle      = "lst"
 )
 
-// EnvelopeFields returns the wire names of the fields of a job's hash, in the
-// order of [Envelope].
+// EnvelopeFields returns the wire names of the fields of a job's hash, in
+// the order of [Envelope].
 func EnvelopeFields() []string {
 	return []string{
 		FieldName,
@@ -54,6 +54,7 @@ func EnvelopeFields() []string {
 		FieldReturnValue,
 		FieldFailedReason,
 		FieldStacktrace,
+		FieldRepeatJobKey,
 		FieldDeferredFailure,
 		FieldLastSettle,
 	}
@@ -99,6 +100,8 @@ func LongName(wire string) (long string, ok bool) {
 		return "failedReason", true
 	case FieldStacktrace:
 		return "stacktrace", true
+	case FieldRepeatJobKey:
+		return "repeatJobKey", true
 	case FieldDeferredFailure:
 		return "deferredFailure", true
 	}
@@ -145,83 +148,83 @@ func WireName(long string) (wire string, ok bool) {
 		return FieldFailedReason, true
 	case "stacktrace":
 		return FieldStacktrace, true
+	case "repeatJobKey":
+		return FieldRepeatJobKey, true
 	case "deferredFailure":
 		return FieldDeferredFailure, true
 	}
 	return "", false
 }
 
-// DecodeEnvelope returns the job called id whose hash has the given fields and
-// values, in turn. Fields that it does not know are passed over. The error is an
-// [*EnvelopeError].
+// DecodeEnvelope returns the job called id whose hash has the given fields
+// and values, in turn. Fields that it does not know are passed over. The
+// error is of type [*EnvelopeError].
 func DecodeEnvelope(id string, hash []string) (Envelope, error) {
-	e := Envelope{ID: id}
-	e.PayloadVersion = 1
+	decoded := Envelope{ID: id}
+	decoded.PayloadVersion = 1
 	if len(hash)%2 != 0 {
 		return Envelope{}, &EnvelopeError{ID: id, Field: hash[len(hash)-1], Reason: "has no value"}
 	}
 	for i := 0; i < len(hash); i += 2 {
-		if err := e.Set(hash[i], hash[i+1]); err != nil {
+		if err := decoded.Set(hash[i], hash[i+1]); err != nil {
 			return Envelope{}, err
 		}
 	}
-	return e, nil
+	return decoded, nil
 }
 
-// Set sets the field with the given wire name to what value says. A field that it
-// does not know is passed over. The error is an [*EnvelopeError].
-func (e *Envelope) Set(wire, value string) error {
+// Set sets the field with the given wire name to what value says. A field
+// that it does not know is passed over. The error is of type
+// [*EnvelopeError].
+func (h *Envelope) Set(wire, value string) error {
+	var reason string
 	switch wire {
 	case FieldName:
-		e.Name = string(value)
+		h.Name = string(value)
 	case FieldData:
-		e.Data = []byte(value)
+		h.Data = []byte(value)
 	case FieldCodec:
-		e.Codec = string(value)
+		h.Codec = string(value)
 	case FieldPayloadVersion:
-		return setNumber(e.ID, wire, value, &e.PayloadVersion)
+		reason = setNumber(value, &h.PayloadVersion)
 	case FieldOpts:
-		e.Opts = string(value)
+		h.Opts = string(value)
 	case FieldTimestamp:
-		return setNumber(e.ID, wire, value, &e.Timestamp)
+		reason = setNumber(value, &h.Timestamp)
 	case FieldDelay:
-		return setNumber(e.ID, wire, value, &e.Delay)
+		reason = setNumber(value, &h.Delay)
 	case FieldPriority:
-		return setNumber(e.ID, wire, value, &e.Priority)
+		reason = setNumber(value, &h.Priority)
 	case FieldAttemptsMade:
-		return setNumber(e.ID, wire, value, &e.AttemptsMade)
+		reason = setNumber(value, &h.AttemptsMade)
 	case FieldAttemptsStarted:
-		return setNumber(e.ID, wire, value, &e.AttemptsStarted)
+		reason = setNumber(value, &h.AttemptsStarted)
 	case FieldStalledCounter:
-		return setNumber(e.ID, wire, value, &e.StalledCounter)
+		reason = setNumber(value, &h.StalledCounter)
 	case FieldUnknownCount:
-		return setNumber(e.ID, wire, value, &e.UnknownCount)
+		reason = setNumber(value, &h.UnknownCount)
 	case FieldProcessedOn:
-		return setNumber(e.ID, wire, value, &e.ProcessedOn)
+		reason = setNumber(value, &h.ProcessedOn)
 	case FieldFinishedOn:
-		return setNumber(e.ID, wire, value, &e.FinishedOn)
+		reason = setNumber(value, &h.FinishedOn)
 	case FieldProcessedBy:
-		e.ProcessedBy = string(value)
+		h.ProcessedBy = string(value)
 	case FieldReturnValue:
-		e.ReturnValue = []byte(value)
+		h.ReturnValue = []byte(value)
 	case FieldFailedReason:
-		e.FailedReason = string(value)
+		h.FailedReason = string(value)
 	case FieldStacktrace:
-		e.Stacktrace = string(value)
+		h.Stacktrace = string(value)
+	case FieldRepeatJobKey:
+		h.RepeatJobKey = string(value)
 	case FieldDeferredFailure:
-		e.DeferredFailure = string(value)
+		h.DeferredFailure = string(value)
 	case FieldLastSettle:
-		e.LastSettle = string(value)
+		h.LastSettle = string(value)
 	}
-	return nil
-}
-
-func setNumber[T ~int | ~int64](id, wire, value string, to *T) error {
-	number, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || int64(T(number)) != number {
-		return &EnvelopeError{ID: id, Field: wire, Reason: fmt.Sprintf("is %q and not a whole number", shorten(value))}
+	if reason != "" {
+		return &EnvelopeError{ID: h.ID, Field: wire, Reason: reason}
 	}
-	*to = T(number)
 	return nil
 }
 

@@ -34,6 +34,17 @@ func ParseJobID(id string) (JobID, error) {
 	return JobID{id: id}, nil
 }
 
+// ParseStoredJobID returns an id that was found in the store as a JobID: one that
+// [ParseJobID] admits, or such a one after '_', as the protocol itself mints
+// them. Ids that come from a program's users go through [ParseJobID].
+func ParseStoredJobID(id string) (JobID, error) {
+	rest, minted := strings.CutPrefix(id, "_")
+	if !minted || len(id) > maxJobID || rest == "" || checkCharacters(rest) != "" {
+		return ParseJobID(id)
+	}
+	return JobID{id: id}, nil
+}
+
 // String returns the id as it stands in keys and lists.
 func (id JobID) String() string { return id.id }
 

@@ -56,10 +56,13 @@ func ParseKey(key string) (Key, error) {
 		return Key{Queue: queue, Part: suffix}, nil
 	}
 	id, part, parted := strings.Cut(suffix, ":")
-	if id == "scheduler" && parted && part != "" {
+	if id == "scheduler" && parted {
+		if _, err := ParseSchedulerID(part); err != nil {
+			return Key{}, fmt.Errorf("key %q: %w", shorten(key), err)
+		}
 		return Key{Queue: queue, Part: suffix}, nil
 	}
-	job, err := ParseJobID(id)
+	job, err := ParseStoredJobID(id)
 	if err != nil {
 		return Key{}, fmt.Errorf("key %q: %w", shorten(key), err)
 	}

@@ -13,11 +13,12 @@ type NameKind string
 
 // The kinds of name that are checked.
 const (
-	QueueName NameKind = "queue name"
-	JobIDName NameKind = "job id"
+	QueueName       NameKind = "queue name"
+	JobIDName       NameKind = "job id"
+	SchedulerIDName NameKind = "scheduler id"
 )
 
-// NameError tells why a queue name or a job id was refused. Nothing has been
+// NameError tells why the name of a queue, or the id of a job or scheduler, was refused. Nothing has been
 // sent or written when it is returned.
 type NameError struct {
 	Kind   NameKind

@@ -72,6 +72,43 @@ func TestNamesRefused(t *testing.T) {
 	assert.Less(t, len(err.Error()), 400, "a hostile name fills no log")
 }
 
+func TestStoredIDs(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"a", "_nightly.1764432000000", "_a", "_wait", "_" + strings.Repeat("a", 254)} {
+		parsed, err := wire.ParseStoredJobID(id)
+		require.NoError(t, err, id)
+		assert.Equal(t, id, parsed.String())
+	}
+	for _, id := range []string{"", "_", "__a", "_-a", "_a:b", "wait", "~a", "_" + strings.Repeat("a", 255)} {
+		_, err := wire.ParseStoredJobID(id)
+		require.ErrorIs(t, err, wire.ErrName, id)
+	}
+}
+
+func TestSlotIDs(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"nightly", "a.b.1", "9", strings.Repeat("a", 200)} {
+		scheduler, err := wire.ParseSchedulerID(id)
+		require.NoError(t, err)
+		job := scheduler.Slot(1764432000000)
+		assert.Equal(t, "_"+id+".1764432000000", job.String())
+		_, err = wire.ParseStoredJobID(job.String())
+		require.NoError(t, err)
+		back, moment, ok := wire.ParseSlotID(job.String())
+		assert.True(t, ok)
+		assert.Equal(t, scheduler, back)
+		assert.Equal(t, int64(1764432000000), moment)
+	}
+	for _, id := range []string{"nightly.1", "_nightly", "_nightly.", "_nightly.x", "_nightly.01", "_.1", "_-.1", ""} {
+		_, _, ok := wire.ParseSlotID(id)
+		assert.False(t, ok, id)
+	}
+	for _, id := range []string{"", "_a", "a b", "a:b", "a*", strings.Repeat("a", 201)} {
+		_, err := wire.ParseSchedulerID(id)
+		require.ErrorIs(t, err, wire.ErrName, id)
+	}
+}
+
 func TestNamesAllowed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"mail", "m", "9", "Mail.EU-1_x", strings.Repeat("a", 128), "wait", "bull"} {
@@ -150,7 +187,7 @@ func TestParseKeyRefuses(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{
 		"", "bull:mail:wait", "emq:mail:wait", "emq:{mail}wait", "emq:{mail", "emq:{}:wait", "emq:{emq}:wait",
-		"emq:{mail}:", "emq:{mail}:a:unknown", "emq:{mail}:wait:lock", "emq:{a}{b}:wait", "emq:{mail}:scheduler:", "emq:{mail}:metrics:other",
+		"emq:{mail}:", "emq:{mail}:a:unknown", "emq:{mail}:wait:lock", "emq:{a}{b}:wait", "emq:{mail}:scheduler:", "emq:{mail}:scheduler:_a", "emq:{mail}:metrics:other",
 	} {
 		_, err := wire.ParseKey(key)
 		assert.Error(t, err, "%q", key)

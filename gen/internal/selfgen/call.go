@@ -82,6 +82,8 @@ func (c *callWriter) argType(v header.Value) string {
 		return "bool"
 	case header.KindID:
 		return "wire.JobID"
+	case header.KindScheduler:
+		return "wire.SchedulerID"
 	case header.KindBytes:
 		return "[]byte"
 	case header.KindWord:
@@ -97,7 +99,7 @@ func argument(receiver string, v header.Value) string {
 	switch v.Kind {
 	case header.KindFlag:
 		return "flag(" + field + ")"
-	case header.KindID:
+	case header.KindID, header.KindScheduler:
 		return field + ".String()"
 	case header.KindWord:
 		return "string(" + field + ")"
@@ -148,9 +150,12 @@ func (c *callWriter) appendKeys() {
 	}
 	var keys []string
 	for _, key := range c.script.Each {
-		if key.Part == "" {
+		switch {
+		case key.Of == header.KindScheduler:
+			keys = append(keys, "queue.SchedulerKey(item.Scheduler)")
+		case key.Part == "":
 			keys = append(keys, "queue.Job(item.ID)")
-		} else {
+		default:
 			keys = append(keys, fmt.Sprintf("queue.JobKey(item.ID, %q)", key.Part))
 		}
 	}

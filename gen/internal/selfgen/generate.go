@@ -19,8 +19,10 @@ func generate(from source) (map[string][]byte, error) {
 	if files[luaDir+"/scripts_gen.go"], err = generateScripts(from.scripts); err != nil {
 		return nil, err
 	}
-	if files["runtime/wire/envelope_gen.go"], err = generateEnvelope(from.envelope); err != nil {
-		return nil, err
+	for _, h := range from.hashes {
+		if files[h.generated()], err = generateHash(h); err != nil {
+			return nil, err
+		}
 	}
 	taken := baseNames()
 	for _, script := range from.scripts {

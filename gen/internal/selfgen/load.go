@@ -18,15 +18,34 @@ import (
 )
 
 const (
-	luaDir       = "lua"
-	callsDir     = "runtime/internal/script"
-	envelopeFile = "runtime/wire/envelope.go"
+	luaDir   = "lua"
+	callsDir = "runtime/internal/script"
 )
 
 // source is all that files are generated from.
 type source struct {
-	scripts  []script
-	envelope []envelopeField
+	scripts []script
+	hashes  []hash
+}
+
+// hash is a struct that declares the fields of a kind of hash: their names on
+// the wire and beyond, from which the code that maps them is generated.
+type hash struct {
+	file string // where the struct is declared
+	name string // the struct's name
+	of   string // what has such a hash
+	// prefix begins the names of what is generated for it: FieldX and LongName
+	// for a job, SchedulerFieldX and SchedulerLongName for a scheduler.
+	prefix string
+	fields []hashField
+}
+
+// hashes are the hashes with named fields, without their fields.
+func hashes() []hash {
+	return []hash{
+		{file: "runtime/wire/envelope.go", name: "Envelope", of: "job"},
+		{file: "runtime/wire/scheduler.go", name: "Scheduler", of: "scheduler", prefix: "Scheduler"},
+	}
 }
 
 // script is a script's header and the hash of its file.
@@ -35,8 +54,8 @@ type script struct {
 	sha1 string
 }
 
-// envelopeField is a field of wire.Envelope that has a wire name.
-type envelopeField struct {
+// hashField is a field that has a wire name.
+type hashField struct {
 	goName string
 	goType string
 	wire   string
@@ -47,8 +66,14 @@ type envelopeField struct {
 // load reads the sources; its error tells all that is wrong with them.
 func load(root string) (source, error) {
 	scripts, err := loadScripts(root)
-	fields, envelopeErr := loadEnvelope(filepath.Join(root, filepath.FromSlash(envelopeFile)))
-	return source{scripts: scripts, envelope: fields}, errors.Join(err, envelopeErr)
+	from := source{scripts: scripts, hashes: hashes()}
+	faults := []error{err}
+	for i := range from.hashes {
+		h := &from.hashes[i]
+		h.fields, err = loadFields(filepath.Join(root, filepath.FromSlash(h.file)), h.name)
+		faults = append(faults, err)
+	}
+	return from, errors.Join(faults...)
 }
 
 func loadScripts(root string) ([]script, error) {
@@ -74,19 +99,19 @@ func loadScripts(root string) ([]script, error) {
 	return scripts, errors.Join(faults...)
 }
 
-func loadEnvelope(path string) ([]envelopeField, error) {
+func loadFields(path, name string) ([]hashField, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
-	declared := findStruct(file, "Envelope")
+	declared := findStruct(file, name)
 	if declared == nil {
-		return nil, fmt.Errorf("%s declares no struct Envelope", path)
+		return nil, fmt.Errorf("%s declares no struct %s", path, name)
 	}
-	var fields []envelopeField
+	var fields []hashField
 	for _, field := range declared.Fields.List {
-		read, err := readEnvelopeField(field)
+		read, err := readHashField(field)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", files.Position(field.Pos()), err)
 		}
@@ -113,15 +138,15 @@ func findStruct(file *ast.File, name string) *ast.StructType {
 	return nil
 }
 
-// readEnvelopeField reads one field; its wire name is empty if it is not part
+// readHashField reads one field; its wire name is empty if it is not part
 // of the hash.
-func readEnvelopeField(field *ast.Field) (envelopeField, error) {
+func readHashField(field *ast.Field) (hashField, error) {
 	if len(field.Names) != 1 || field.Tag == nil {
-		return envelopeField{}, errors.New("a field of the envelope has one name, and tags")
+		return hashField{}, errors.New("a field has one name, and tags")
 	}
 	text, err := strconv.Unquote(field.Tag.Value)
 	if err != nil {
-		return envelopeField{}, err
+		return hashField{}, err
 	}
 	tag := reflect.StructTag(text)
 	long, _, _ := strings.Cut(tag.Get("json"), ",")
@@ -130,9 +155,9 @@ func readEnvelopeField(field *ast.Field) (envelopeField, error) {
 	}
 	goType, err := typeName(field.Type)
 	if err != nil {
-		return envelopeField{}, err
+		return hashField{}, err
 	}
-	return envelopeField{
+	return hashField{
 		goName: field.Names[0].Name,
 		goType: goType,
 		wire:   tag.Get("wire"),
@@ -150,5 +175,5 @@ func typeName(expr ast.Expr) (string, error) {
 			return "[]byte", nil
 		}
 	}
-	return "", errors.New("a field of the envelope is a named type or []byte")
+	return "", errors.New("a field is a named type or []byte")
 }

@@ -15,7 +15,8 @@ type manifest struct {
 	Protocol    string           `json:"protocol"`
 	Calling     calling          `json:"calling"`
 	Kinds       []described      `json:"kinds"`
-	Job         manifestJob      `json:"job"`
+	Job         manifestHash     `json:"job"`
+	Scheduler   manifestHash     `json:"scheduler"`
 	Scripts     []manifestScript `json:"scripts"`
 }
 
@@ -37,12 +38,12 @@ type described struct {
 	Description string `json:"description"`
 }
 
-type manifestJob struct {
+type manifestHash struct {
 	Description string          `json:"description"`
 	Fields      []manifestField `json:"fields"`
 }
 
-// manifestField is a field of a job's hash. Long is null for one that only
+// manifestField is a field of a hash. Long is null for one that only
 // scripts read.
 type manifestField struct {
 	Wire        string  `json:"wire"`
@@ -91,7 +92,7 @@ type manifestValue struct {
 type scriptField struct {
 	Key  string `json:"key"`
 	Wire string `json:"wire"`
-	// Long is the name outside the wire of a field of a job.
+	// Long is the name outside the wire of a field of a job or scheduler.
 	Long string `json:"long,omitempty"`
 }
 
@@ -106,14 +107,15 @@ func generateManifest(from source) ([]byte, error) {
 		Protocol:    wire.Version,
 		Calling:     callingRules,
 		Kinds:       kinds,
-		Job: manifestJob{
-			Description: "The fields of a job's hash: the name on the wire, the long name that programs and people see (null: none, scripts only), the type, and what its absence means if not zero.",
-			Fields:      manifestFields(from.envelope),
-		},
+		Job:         newManifestHash(from.hashes, "job"),
+		Scheduler:   newManifestHash(from.hashes, "scheduler"),
 	}
-	long := map[string]string{}
-	for _, field := range from.envelope {
-		long[field.wire] = field.long
+	long := map[string]map[string]string{}
+	for _, h := range from.hashes {
+		long[h.of] = map[string]string{}
+		for _, field := range h.fields {
+			long[h.of][field.wire] = field.long
+		}
 	}
 	for _, s := range from.scripts {
 		m.Scripts = append(m.Scripts, newManifestScript(s, long))
@@ -126,7 +128,17 @@ func generateManifest(from source) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func manifestFields(fields []envelopeField) []manifestField {
+func newManifestHash(hashes []hash, of string) manifestHash {
+	described := manifestHash{Description: "The fields of a " + of + "'s hash: the name on the wire, the long name that programs and people see (null: none, scripts only), the type, and what its absence means if not zero."}
+	for _, h := range hashes {
+		if h.of == of {
+			described.Fields = manifestFields(h.fields)
+		}
+	}
+	return described
+}
+
+func manifestFields(fields []hashField) []manifestField {
 	types := map[string]string{"[]byte": "bytes", "Timestamp": "ms", "Milliseconds": "ms"}
 	var out []manifestField
 	for _, field := range fields {
@@ -142,27 +154,23 @@ func manifestFields(fields []envelopeField) []manifestField {
 	return out
 }
 
-func newManifestScript(s script, long map[string]string) manifestScript {
+func newManifestScript(s script, long map[string]map[string]string) manifestScript {
 	out := manifestScript{
 		Name: s.Name, File: s.Name + ".lua", SHA1: s.sha1, Memory: s.Memory,
 		Description: strings.Join(strings.Fields(s.Doc), " "),
 		Keys:        []manifestKey{}, Each: []manifestEach{}, Fields: []scriptField{}, Errors: []manifestError{},
 		Args: manifestValues(s.Args), Items: manifestValues(s.Items), Reply: []manifestValue{},
 	}
-	jobs := map[string]bool{}
+	of := map[string]string{}
 	for _, key := range s.Keys {
 		out.Keys = append(out.Keys, manifestKey{Suffix: key.Suffix, Type: key.Type, Description: key.Doc})
 	}
 	for _, key := range s.Each {
-		jobs[key.Name] = key.Part == ""
+		of[key.Name] = key.HashOf()
 		out.Each = append(out.Each, manifestEach{Name: key.Name, Type: key.Type, Pattern: key.Pattern(), Description: key.Doc})
 	}
 	for _, field := range s.Fields {
-		named := scriptField{Key: field.Key, Wire: field.Name}
-		if jobs[field.Key] {
-			named.Long = long[field.Name]
-		}
-		out.Fields = append(out.Fields, named)
+		out.Fields = append(out.Fields, scriptField{Key: field.Key, Wire: field.Name, Long: long[of[field.Key]][field.Name]})
 	}
 	for _, reply := range s.Replies {
 		value := newManifestValue(reply.Value)

@@ -5,7 +5,7 @@ package main
 var callingRules = calling{
 	Description: "How a call is built from a script's keys, each, args and items, and how its answer is read. {queue} stands for the queue's name in literal braces: the hash tag.",
 	Key:         "emq:{queue}:SUFFIX, for each of \"keys\"",
-	Each:        "emq:{queue}:PATTERN, for each of \"each\", with the item's argument \"id\" in place of <id>",
+	Each:        "emq:{queue}:PATTERN, for each of \"each\", with the item's argument of the same name in place of <id> or <scheduler>",
 	Keys:        "the keys in order, then for every item its each keys in order",
 	Args:        "the args in order, then for every item its items in order; integers as plain decimals without a sign or exponent unless negative",
 	Neutral:     "what a runtime makes no use of has the neutral value of its kind, which switches it off: 0 for numbers and flags, an empty string, the first of the words; so a runtime that knows nothing of an argument can still make the call",
@@ -20,6 +20,7 @@ var kinds = []described{
 	{"ms", "an integer: milliseconds, since 1970-01-01T00:00Z for a moment"},
 	{"flag", "0 or 1"},
 	{"id", "a job's id"},
+	{"scheduler", "a scheduler's id"},
 	{"string", "a string, UTF-8"},
 	{"bytes", "a string of any bytes"},
 	{"word", "one of the strings in \"words\""},

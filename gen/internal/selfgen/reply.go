@@ -38,7 +38,7 @@ func (c *callWriter) replyType(reply header.Reply) string {
 // elementType is the Go type of an element of a reply.
 func (c *callWriter) elementType(v header.Value) string {
 	switch v.Kind {
-	case header.KindID:
+	case header.KindID, header.KindScheduler:
 		return "string"
 	case header.KindIDs:
 		return "[]string"
@@ -108,7 +108,7 @@ func (c *callWriter) decodeRecords(reply header.Reply) {
 func (c *callWriter) decodeElement(v header.Value, pointer, value string) string {
 	method := map[header.Kind]string{
 		header.KindInt: "integer", header.KindMS: "integer", header.KindFlag: "flag",
-		header.KindID: "text", header.KindString: "text", header.KindBytes: "bytes",
+		header.KindID: "text", header.KindScheduler: "text", header.KindString: "text", header.KindBytes: "bytes",
 		header.KindIDs: "texts", header.KindHash: "hash",
 	}[v.Kind]
 	if v.Kind == header.KindWord {

@@ -33,7 +33,7 @@ func module(t *testing.T) string {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
-	for _, path := range append(scripts, filepath.Join(moduleRoot, envelopeFile)) {
+	for _, path := range append(scripts, declarations()...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -121,9 +121,9 @@ func TestFaults(t *testing.T) {
 		{"a header", "lua/extend.lua", "@memory drains", "@memory drain", "lua/extend.lua:6:13: unknown @memory"},
 		{"a name that is taken", "lua/extend.lua", "@record results verdict word", "@record results reply word", `lua/extend.lua: "reply" of script extend would declare Go's ExtendReply, which is taken by script extend`},
 		{"two sets of words", "lua/extend.lua", "@item token string", "@item verdict word(a|b)", `"verdict" is a word of another set than before`},
-		{"a field of another type", envelopeFile, "ProcessedBy string", "ProcessedBy float64", "no way to decode field ProcessedBy of type float64"},
-		{"a field of a foreign type", envelopeFile, "ProcessedBy string", "ProcessedBy time.Time", "a field of the envelope is a named type or []byte"},
-		{"no envelope", envelopeFile, "type Envelope struct", "type Other struct", "declares no struct Envelope"},
+		{"a field of another type", "runtime/wire/envelope.go", "ProcessedBy string", "ProcessedBy float64", "no way to decode field ProcessedBy of type float64"},
+		{"a field of a foreign type", "runtime/wire/envelope.go", "ProcessedBy string", "ProcessedBy time.Time", "a field is a named type or []byte"},
+		{"no envelope", "runtime/wire/envelope.go", "type Envelope struct", "type Other struct", "declares no struct Envelope"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,4 +168,13 @@ func TestDiff(t *testing.T) {
 	if got != want {
 		t.Errorf("diff is\n%s\nwant\n%s", got, want)
 	}
+}
+
+// declarations are the files that declare the fields of hashes.
+func declarations() []string {
+	var files []string
+	for _, h := range hashes() {
+		files = append(files, filepath.Join(moduleRoot, h.file))
+	}
+	return files
 }

@@ -18,13 +18,14 @@ type rule struct {
 }
 
 const (
-	goRedis   = "github.com/redis/go-redis"
-	miniredis = "github.com/alicebob/miniredis"
-	gopherLua = "github.com/yuin/gopher-lua"
-	jennifer  = "github.com/dave/jennifer"
-	xTools    = "golang.org/x/tools"
-	testify   = "github.com/stretchr/testify"
-	goleak    = "go.uber.org/goleak"
+	goRedis    = "github.com/redis/go-redis"
+	miniredis  = "github.com/alicebob/miniredis"
+	gopherLua  = "github.com/yuin/gopher-lua"
+	jennifer   = "github.com/dave/jennifer"
+	xTools     = "golang.org/x/tools"
+	testify    = "github.com/stretchr/testify"
+	goleak     = "go.uber.org/goleak"
+	robfigCron = "github.com/robfig/cron"
 )
 
 // forTests are what only tests need.
@@ -42,9 +43,10 @@ var notInGenerators = []string{"runtime", "runtime/embedded", goRedis, gopherLua
 // rules are the rules of the house. The first that fits a package holds.
 var rules = []rule{
 	{path: "runtime/wire"},
+	{path: "runtime/cron", theirs: []string{robfigCron}, never: notInProducts},
 	{path: "runtime",
-		ours:   []string{"lua", "runtime/wire", "runtime/internal/..."},
-		theirs: []string{goRedis, "github.com/google/uuid", "github.com/vmihailenco/msgpack", "github.com/robfig/cron"},
+		ours:   []string{"lua", "runtime/cron", "runtime/wire", "runtime/internal/..."},
+		theirs: []string{goRedis, "github.com/google/uuid", "github.com/vmihailenco/msgpack", robfigCron},
 		never:  notInProducts},
 	{path: "runtime/acl",
 		ours:  []string{"lua", "lua/header", "lua/lint", "runtime/wire"},
@@ -73,7 +75,7 @@ var rules = []rule{
 	{path: "lua/header", ours: []string{"runtime/wire"}},
 	{path: "lua/lint", ours: []string{"lua/header", "runtime/wire"}, theirs: []string{gopherLua}, never: append([]string{goRedis}, forTests...)},
 
-	{path: "annotations", ours: []string{"runtime/wire"}},
+	{path: "annotations", ours: []string{"runtime/cron", "runtime/wire"}},
 	{path: "gen/...",
 		ours:   []string{"annotations", "lua/header", "runtime/wire", "gen/..."},
 		theirs: []string{jennifer, xTools, "golang.org/x/mod"},

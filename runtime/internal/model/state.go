@@ -188,6 +188,6 @@ func (s *State) reach(script, what string) { s.Reached[Reach{script, what}]++ }
 
 // declarable reports whether a client can declare the keys of the job id.
 func declarable(id string) bool {
-	_, err := wire.ParseJobID(id)
+	_, err := wire.ParseStoredJobID(id)
 	return err == nil
 }

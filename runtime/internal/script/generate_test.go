@@ -27,7 +27,7 @@ func (w *world) id() wire.JobID { return jobID(fmt.Sprintf("j%d", w.random.IntN(
 // ids returns one to n ids: mostly of jobs, which may be anywhere.
 func (w *world) ids(n int) []wire.JobID {
 	known := slices.DeleteFunc(slices.Sorted(maps.Keys(w.state.Jobs)), func(id string) bool {
-		_, err := wire.ParseJobID(id)
+		_, err := wire.ParseStoredJobID(id)
 		return err != nil
 	})
 	ids := make([]wire.JobID, 1+w.random.IntN(n))
@@ -44,7 +44,7 @@ func (w *world) ids(n int) []wire.JobID {
 // twice.
 func (w *world) from(set model.ZSet, n int) []wire.JobID {
 	order := slices.DeleteFunc(set.Order(), func(id string) bool {
-		_, err := wire.ParseJobID(id)
+		_, err := wire.ParseStoredJobID(id)
 		return err != nil
 	})
 	if w.chance(30) {
@@ -125,7 +125,7 @@ func (w *world) somePick(by *worker) model.Caller {
 	}
 	if !w.chance(20) {
 		for _, id := range guesses {
-			if job, err := wire.ParseJobID(id); err == nil {
+			if job, err := wire.ParseStoredJobID(id); err == nil {
 				call.Items = append(call.Items, script.PickItem{ID: job})
 			}
 		}

@@ -93,7 +93,7 @@ func number(text string) int64 {
 
 // jobID returns id as a JobID; it must be valid.
 func jobID(id string) wire.JobID {
-	job, err := wire.ParseJobID(id)
+	job, err := wire.ParseStoredJobID(id)
 	if err != nil {
 		panic(err)
 	}
