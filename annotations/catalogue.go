@@ -152,6 +152,12 @@ var (
 	RuleResultDropped = rule("E042", "result that is not kept",
 		"%s has a result, which keep completed=none would drop before anyone reads it",
 		"The result is stored with the completed job, so the job must be kept at least until the result was read.")
+	RuleBatchWait = rule("E043", "batch that waits too long",
+		"a batch cannot wait %s, which is %s",
+		"Each job of a batch is an attempt that has begun, and whose timeout runs while it waits for others.")
+	RuleBatchSize = rule("E044", "batch that can never be full",
+		"a batch of %d jobs can never be full, because queue %q has concurrency=%d; raise it, or lower size",
+		"Each job of a batch takes a slot of the worker, so a batch is never larger than the concurrency.")
 )
 
 // What the types look like.

@@ -3,6 +3,7 @@ package annotations
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -61,6 +62,7 @@ func (f *Facts) Check(report *Reporter) {
 	for _, job := range f.Jobs {
 		c.retry(job.Directive("retry"))
 		c.result(job)
+		c.batch(job)
 	}
 }
 
@@ -155,6 +157,9 @@ func (c checker) strayJob(job *Job) {
 
 // retry refuses settings that contradict each other.
 func (c checker) retry(d *Directive) {
+	if d == nil {
+		return
+	}
 	if d.Int("attempts") == 1 {
 		for _, key := range []string{"backoff", "base", "cap", "jitter"} {
 			if d.Has(key) {
@@ -185,13 +190,12 @@ func (c checker) waits(d *Directive) {
 	}
 }
 
-// durationOrDefault returns what holds for an item of //emq:retry, and how to
-// write it.
+// durationOrDefault returns what holds for an item, and how to write it.
 func durationOrDefault(d *Directive, key string) (time.Duration, string) {
 	if d.Has(key) {
 		return d.Duration(key), d.Text(key)
 	}
-	text := lookup("retry").Item(key).Default
+	text := d.Spec.Item(key).Default
 	value, _ := ParseDuration(text) // a test holds that defaults of durations can be read
 	return value, text + ", the default"
 }
@@ -201,6 +205,35 @@ func (c checker) result(job *Job) {
 	if d := job.Directive("result"); d != nil && job.Directive("keep").Off("completed") {
 		pos, end := job.Directive("keep").Span("completed")
 		c.report.Report(RuleResultDropped, pos, end, job.Type.Name.Name)
+	}
+}
+
+// maxBatchWait is how long a batch may wait for jobs.
+const maxBatchWait = time.Hour
+
+// batch refuses a batch that could never be full, or in time.
+func (c checker) batch(job *Job) {
+	d := job.Directive("batch")
+	if d == nil {
+		return
+	}
+	wait, waitText := durationOrDefault(d, "wait")
+	timeout, timeoutText := durationOrDefault(job.Directive("job"), "timeout")
+	pos, end := d.Span("wait")
+	switch {
+	case wait > maxBatchWait:
+		c.report.Report(RuleBatchWait, pos, end, waitText, "longer than 1h")
+	case !job.Directive("job").Off("timeout") && wait >= timeout:
+		c.report.Report(RuleBatchWait, pos, end, waitText, "not shorter than timeout "+timeoutText+", towards which it counts")
+	}
+	queue := c.QueueOf(job)
+	size := d.Int("size")
+	if !d.Has("size") {
+		size, _ = strconv.Atoi(d.Spec.Item("size").Default)
+	}
+	if queue != nil && queue.Has("concurrency") && queue.Int("concurrency") < size {
+		pos, end := d.Span("size")
+		c.report.Report(RuleBatchSize, pos, end, size, queue.Text("name"), queue.Int("concurrency"))
 	}
 }
 

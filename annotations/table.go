@@ -83,4 +83,14 @@ var table = []Spec{
 				Doc: "How long, and how many, failed jobs are kept."},
 		},
 	},
+	{
+		Name: "batch", On: OnStruct, Bare: true,
+		Doc: "Gives the handler many jobs at once: a slice of them, each with an outcome of its own.",
+		Items: []Item{
+			{Key: "size", Kind: KindInt, Min: 1, Max: 10_000, Default: "100",
+				Doc: "How many jobs the handler gets at most. Each takes a slot of the worker's concurrency."},
+			{Key: "wait", Kind: KindDuration, Default: "1s",
+				Doc: "How long the first job of a batch waits for others, at most 1h and less than the job's timeout, towards which it counts."},
+		},
+	},
 }

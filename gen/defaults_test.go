@@ -31,6 +31,8 @@ func TestDefaultsAreTheRuntimes(t *testing.T) {
 		"retry base":     duration(echomq.DefaultBackoffBase),
 		"retry cap":      duration(echomq.DefaultBackoffCap),
 		"retry stalls":   number(echomq.DefaultStalls),
+		"batch size":     number(echomq.DefaultBatchSize),
+		"batch wait":     duration(echomq.DefaultBatchWait),
 	}
 	for _, spec := range annotations.Directives() {
 		for _, item := range spec.Items {

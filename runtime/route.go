@@ -11,6 +11,9 @@ type Route struct {
 	version int
 	result  bool
 	run     func(ctx context.Context, envelope Envelope) ([]byte, error)
+	// gather, where set, makes run for one worker, whose jobs it gathers.
+	gather func(batch BatchSpec, draining <-chan struct{}) func(context.Context, Envelope) ([]byte, error)
+	batch  BatchSpec
 	// through is run with everything around it; the worker sets it.
 	through HandlerFunc
 }
@@ -47,22 +50,27 @@ func RouteTo[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) 
 		name:    job.spec.Name,
 		version: job.Version(),
 		result:  !none,
-		run: func(ctx context.Context, envelope Envelope) ([]byte, error) {
-			payload, err := decodePayload[T](envelope.Data)
-			if err != nil {
-				return nil, Fail(fmt.Errorf("payload cannot be decoded: %w", err))
-			}
-			result, err := handle(ctx, &Job[T]{Payload: payload, Envelope: envelope})
-			if err != nil {
-				return nil, err
-			}
-			encoded, err := encodeResult(result)
-			if err != nil {
-				// The handler's effect has happened, so it must not run again.
-				return nil, Fail(fmt.Errorf("result cannot be encoded: %w", err))
-			}
-			return encoded, nil
-		},
+		run:     handling(handle),
+	}
+}
+
+// handling returns a typed handler as one of encoded payloads and results.
+func handling[T, R any](handle func(context.Context, *Job[T]) (R, error)) func(context.Context, Envelope) ([]byte, error) {
+	return func(ctx context.Context, envelope Envelope) ([]byte, error) {
+		payload, err := decodePayload[T](envelope.Data)
+		if err != nil {
+			return nil, Fail(fmt.Errorf("payload cannot be decoded: %w", err))
+		}
+		result, err := handle(ctx, &Job[T]{Payload: payload, Envelope: envelope})
+		if err != nil {
+			return nil, err
+		}
+		encoded, err := encodeResult(result)
+		if err != nil {
+			// The handler's effect has happened, so it must not run again.
+			return nil, Fail(fmt.Errorf("result cannot be encoded: %w", err))
+		}
+		return encoded, nil
 	}
 }
 

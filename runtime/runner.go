@@ -55,6 +55,7 @@ type runner struct {
 
 	parts     sync.WaitGroup // all but the handlers
 	exchanged chan struct{}  // closed when the exchanger has ended
+	draining  chan struct{}  // closed when no more jobs are taken
 
 	mu       sync.Mutex
 	stopping bool
@@ -86,6 +87,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("echomq: worker: %w", err)
 	}
+	draining := make(chan struct{})
 	routes := make(map[string]Route, len(served.routes))
 	for _, route := range served.routes {
 		if route.run == nil || route.name == "" {
@@ -93,6 +95,9 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		}
 		if _, taken := routes[route.name]; taken {
 			return nil, optionError("queue %q: job %q has two handlers", queue, route.name)
+		}
+		if route.gather != nil {
+			route.run = route.gather(config.batches[route.name].over(route.batch), draining)
 		}
 		route.through = around(config.middleware, route.sealed(w.client.transforms, queue.Name()))
 		routes[route.name] = route
@@ -111,6 +116,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		renewal:   make(chan struct{}, 1),
 		times:     make(chan times, 1),
 		exchanged: make(chan struct{}),
+		draining:  draining,
 		held:      make(map[string]*holding),
 	}
 	r.jobs, r.cancel = context.WithCancelCause(context.Background())
@@ -166,7 +172,7 @@ func (r *runner) stop(patience context.Context) error {
 	}
 	r.ready.Store(false)
 	r.mu.Lock()
-	r.stopping = true
+	r.stopNow()
 	idle := make(chan struct{})
 	r.idle = idle
 	if r.running == 0 {
@@ -252,11 +258,19 @@ func (r *runner) waitForCancelled(idle <-chan struct{}) int {
 	return r.running
 }
 
+// stopNow has no more jobs taken. The caller holds the lock.
+func (r *runner) stopNow() {
+	if !r.stopping {
+		r.stopping = true
+		close(r.draining)
+	}
+}
+
 // kill makes the runner stop without a word to the store.
 func (r *runner) kill() {
 	r.mu.Lock()
 	r.killed = true
-	r.stopping = true
+	r.stopNow()
 	r.mu.Unlock()
 	// The store first: a handler that returns at once must not be settled.
 	r.cut()

@@ -58,6 +58,9 @@ func (s JobSpec) check() error {
 	case orDefault(s.Retry.Base, DefaultBackoffBase) > orDefault(s.Retry.Cap, DefaultBackoffCap):
 		return optionError("backoff base %v is above the cap %v", orDefault(s.Retry.Base, DefaultBackoffBase), orDefault(s.Retry.Cap, DefaultBackoffCap))
 	}
+	if err := s.Batch.check(); err != nil {
+		return err
+	}
 	if err := s.Keep.Completed.check("completed"); err != nil {
 		return err
 	}

@@ -124,6 +124,8 @@ type JobSpec struct {
 	Retry RetrySpec
 	// Keep says for how long ended jobs are kept.
 	Keep KeepSpec
+	// Batch says how jobs are gathered for a batch handler.
+	Batch BatchSpec
 }
 
 // RetrySpec says what follows an attempt that failed. Zero values stand for the

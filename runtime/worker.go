@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"sync"
@@ -37,6 +38,7 @@ type queueConfig struct {
 	events       EventLevel
 	payloadLimit int
 	middleware   []func(HandlerFunc) HandlerFunc
+	batches      map[string]BatchSpec // by the jobs' names
 }
 
 // Worker takes jobs from one or more queues and runs their handlers. It
@@ -94,10 +96,35 @@ func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, 
 	return w, nil
 }
 
+// unsetConcurrency stands for the default, which depends on the machine and on
+// the batches.
+const unsetConcurrency = math.MinInt
+
+// largestBatch returns the size of the largest batch that the queue's handlers
+// take, with the given settings.
+func (s Served) largestBatch(batches map[string]BatchSpec) (int, error) {
+	largest := 0
+	for _, route := range s.routes {
+		spec, given := batches[route.name]
+		if given && route.gather == nil {
+			return 0, optionError("job %q: Batches is for jobs with a batch handler", route.name)
+		}
+		if route.gather == nil {
+			continue
+		}
+		spec = spec.over(route.batch)
+		if err := spec.check(); err != nil {
+			return 0, fmt.Errorf("%w (job %q)", err, route.name)
+		}
+		largest = max(largest, orDefault(spec.Size, DefaultBatchSize))
+	}
+	return largest, nil
+}
+
 func (s Served) configure(worker workerConfig) (queueConfig, error) {
 	config := queueConfig{
 		name:         s.spec.Name,
-		concurrency:  orDefault(s.spec.Concurrency, 10*runtime.GOMAXPROCS(0)),
+		concurrency:  orDefault(s.spec.Concurrency, unsetConcurrency),
 		lease:        orDefault(s.spec.Lease, DefaultLease),
 		events:       s.spec.Events,
 		payloadLimit: DefaultPayloadLimit,
@@ -108,7 +135,16 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 	for _, opt := range s.opts {
 		opt.applyQueue(&config)
 	}
+	largest, err := s.largestBatch(config.batches)
+	if err != nil {
+		return config, err
+	}
+	if config.concurrency == unsetConcurrency {
+		config.concurrency = max(10*runtime.GOMAXPROCS(0), largest)
+	}
 	switch {
+	case config.concurrency < largest && config.concurrency >= 1:
+		return config, optionError("queue %q: a batch of %d jobs can never be full with a concurrency of %d; raise it, or lower the batch size", config.name, largest, config.concurrency)
 	case config.concurrency < 1:
 		return config, optionError("queue %q: concurrency %d: it must be at least 1", config.name, config.concurrency)
 	case config.lease < minLease || config.lease > maxLease:

@@ -68,6 +68,8 @@ type Job struct {
 	Delay    Duration `json:"delay,omitempty"`
 	Retry    Retry    `json:"retry,omitzero"`
 	Keep     Keep     `json:"keep,omitzero"`
+	// Batch is set where the handler takes many jobs at once.
+	Batch *Batch `json:"batch,omitempty"`
 }
 
 // Payload is the struct type of a job's payload.
@@ -104,6 +106,12 @@ type Retry struct {
 	Jitter   string   `json:"jitter,omitempty"`
 	Stalls   int      `json:"stalls,omitempty"`
 	NoStalls bool     `json:"noStalls,omitempty"`
+}
+
+// Batch says how jobs are gathered for a handler.
+type Batch struct {
+	Size int      `json:"size,omitempty"`
+	Wait Duration `json:"wait,omitempty"`
 }
 
 // Keep says how long finished jobs are kept.

@@ -110,7 +110,15 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 			Completed: retention(job.Directive("keep"), "completed"),
 			Failed:    retention(job.Directive("keep"), "failed"),
 		},
+		Batch: batch(job.Directive("batch")),
 	}
+}
+
+func batch(d *annotations.Directive) *ir.Batch {
+	if d == nil {
+		return nil
+	}
+	return &ir.Batch{Size: d.Int("size"), Wait: ir.Duration(d.Duration("wait"))}
 }
 
 func retry(d *annotations.Directive) ir.Retry {

@@ -61,26 +61,34 @@ func (f *file) context() *jen.Statement { return jen.Id("ctx").Qual("context", "
 // jobHandler emits the interface of whoever handles one job.
 func (f *file) jobHandler(job *ir.Job) {
 	names := job.Names()
+	one := jen.Op("*").Add(f.echomq("Job")).Types(jen.Id(job.Payload.Type))
+	says, takes := fmt.Sprintf("%s handles %s jobs.", names.Handler, job.GoName), jen.Id("job").Add(one)
+	returns := jen.Statement{}
+	if job.Batch != nil {
+		says = fmt.Sprintf("%s handles %s jobs, many at once. An error holds for all of them, unless it is an echomq.JobErrors.", names.Handler, job.GoName)
+		takes = jen.Id("jobs").Index().Add(one)
+		returns = append(returns, jen.Index())
+	}
 	results := jen.Error()
 	if job.Result != nil {
-		results = jen.Params(jen.Id(job.Result.Type), jen.Error())
+		results = jen.Params(returns.Id(job.Result.Type), jen.Error())
 	}
-	f.add(comment(fmt.Sprintf("%s handles %s jobs.", names.Handler, job.GoName)),
-		jen.Type().Id(names.Handler).Interface(
-			jen.Id(names.Handle).
-				Params(f.context(), jen.Id("job").Op("*").Add(f.echomq("Job")).Types(jen.Id(job.Payload.Type))).
-				Add(results),
-		))
+	f.add(comment(says),
+		jen.Type().Id(names.Handler).Interface(jen.Id(names.Handle).Params(f.context(), takes).Add(results)))
 }
 
 // route connects a job with the method that handles it.
 func (f *file) route(job *ir.Job) *jen.Statement {
 	names := job.Names()
 	handle := jen.Id("handler").Dot(names.Handle)
-	if job.Result == nil {
-		handle = f.echomq("NoResult").Call(handle)
+	route, without := "RouteTo", "NoResult"
+	if job.Batch != nil {
+		route, without = "RouteToBatch", "NoResults"
 	}
-	return f.echomq("RouteTo").Call(jen.Id(names.Job).Call(), handle)
+	if job.Result == nil {
+		handle = f.echomq(without).Call(handle)
+	}
+	return f.echomq(route).Call(jen.Id(names.Job).Call(), handle)
 }
 
 // jobType emits the function that returns a job's contract and settings.
@@ -117,6 +125,12 @@ func (f *file) jobSpec(queue *ir.Queue, job *ir.Job) *literal {
 	retry := f.retrySpec(job.Retry)
 	spec.inner("Retry", retry, len(retry.fields) > 3)
 	spec.inner("Keep", f.keepSpec(job.Keep), true)
+	if job.Batch != nil {
+		batch := f.literal("BatchSpec")
+		batch.number("Size", job.Batch.Size)
+		batch.duration("Wait", job.Batch.Wait)
+		spec.inner("Batch", batch, false)
+	}
 	return spec
 }
 
