@@ -70,7 +70,11 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		x.final = true
 		pick = r.newPick(0)
 	case !r.stopping && free > 0 && (len(x.reserved) > 0 || x.hungry && !x.waiting):
-		pick = r.newPick(min(free, maxBatch))
+		// Those that are reserved have their slots already.
+		slots := min(free, maxBatch)
+		if slots = min(slots, len(x.reserved)) + r.share.grant(max(slots-len(x.reserved), 0)); slots > 0 {
+			pick = r.newPick(slots)
+		}
 	}
 	x.pick = pick
 	over = r.stopping && r.running == 0 && len(settle) == 0 && pick == nil && !x.waiting
@@ -147,6 +151,7 @@ func (r *runner) trade(settle []result, pick *script.Pick) {
 	}
 	if pick != nil {
 		failed = !r.picked(*pick, answers[0]) || failed
+		r.shareOut(failed)
 	}
 	if !failed {
 		x.failures = 0
@@ -158,6 +163,19 @@ func (r *runner) trade(settle []result, pick *script.Pick) {
 	_ = sleep(r.store, r.retryPause(x.failures))
 	// After a reconnect the leases go first: they may be about to end.
 	r.renewNow()
+}
+
+// shareOut tells the worker's other queues what a pick left of the slots that it
+// was granted.
+func (r *runner) shareOut(failed bool) {
+	x := &r.exchanger
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if x.pick != nil {
+		r.share.rest() // what it took is not known
+		return
+	}
+	r.share.hold(r.running+len(x.reserved), x.hungry && !failed && !r.stopping && r.running < r.config.concurrency)
 }
 
 // picked deals with the answer to a pick and reports whether there was one.

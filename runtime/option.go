@@ -29,7 +29,10 @@ type (
 type (
 	clientOption func(*clientConfig)
 	workerOption func(*workerConfig)
+	queueOption  func(*queueConfig)
 )
+
+func (o queueOption) applyQueue(c *queueConfig) { o(c) }
 
 func (o clientOption) applyClient(c *clientConfig) { o(c) }
 func (o workerOption) applyWorker(c *workerConfig) { o(c) }
@@ -113,6 +116,21 @@ func (o QueueWorkerOption) applyWorker(c *workerConfig) { c.queues = append(c.qu
 // 10 × GOMAXPROCS.
 func Concurrency(n int) QueueWorkerOption {
 	return func(c *queueConfig) { c.concurrency = n }
+}
+
+// Weight is a queue's part of the slots that [TotalConcurrency] gives all queues
+// of a worker, where several have work; default 1.
+func Weight(n int) QueueOption {
+	return queueOption(func(c *queueConfig) { c.weight = n })
+}
+
+// TotalConcurrency is how many jobs of all its queues together the worker runs at
+// once. A queue that has work can use every slot that the others leave; where
+// several have, each gets slots by its [Weight]. Slots are not taken back from
+// jobs that run. Without it each queue has slots of its own, by [Concurrency],
+// which is still the most that one queue gets.
+func TotalConcurrency(n int) WorkerOption {
+	return workerOption(func(c *workerConfig) { c.total, c.totalGiven = n, true })
 }
 
 // Lease is for how long the worker holds a job without renewing it, and so the

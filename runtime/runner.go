@@ -61,6 +61,7 @@ type runner struct {
 	stopping bool
 	killed   bool
 	running  int
+	share    *share        // of the slots that the worker's queues have in common
 	idle     chan struct{} // closed when stopping and nothing runs; made by stop
 	held     map[string]*holding
 	results  []result
@@ -122,6 +123,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 	r.jobs, r.cancel = context.WithCancelCause(context.Background())
 	r.store, r.cut = context.WithCancel(context.Background())
 	r.exchanger.hungry = true
+	r.share = w.slots.join(config.weight, r.wake)
 	return r, nil
 }
 
@@ -194,6 +196,7 @@ func (r *runner) stop(patience context.Context) error {
 	// What is left goes on without the worker; its leases run out.
 	r.mu.Lock()
 	r.running = 0
+	r.share.leave()
 	killed := r.killed
 	r.mu.Unlock()
 	r.wake()
@@ -324,6 +327,7 @@ func (r *runner) finish(res result) {
 func (r *runner) free() {
 	if r.running > 0 {
 		r.running--
+		r.share.release()
 	}
 	if r.running == 0 && r.idle != nil {
 		select {

@@ -7,7 +7,9 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +31,8 @@ type workerConfig struct {
 	cancelGrace time.Duration
 	cleanEvery  time.Duration
 	queues      []QueueWorkerOption
+	total       int // 0 for no common bound
+	totalGiven  bool
 }
 
 type queueConfig struct {
@@ -37,6 +41,7 @@ type queueConfig struct {
 	lease        time.Duration
 	events       EventLevel
 	payloadLimit int
+	weight       int
 	middleware   []func(HandlerFunc) HandlerFunc
 	batches      map[string]BatchSpec // by the jobs' names
 }
@@ -45,11 +50,17 @@ type queueConfig struct {
 // installs no signal handler: end the context of [Worker.Run], or call
 // [Worker.Stop], on the signals that the program listens to.
 type Worker struct {
-	client  *Client
-	config  workerConfig
-	runners []*runner
+	client *Client
+	config workerConfig
+	id     string // unique, for tokens
+	slots  *pool
+	runs   atomic.Bool // all queues that it was made with have been started
+
+	changes sync.Mutex      // held while queues are started, added and removed
+	running context.Context // of Run; nil before; guarded by changes
 
 	mu      sync.Mutex
+	runners []*runner
 	started bool
 	stop    chan struct{} // closed when the worker is to stop
 	stopped chan struct{} // closed when it has
@@ -72,26 +83,23 @@ func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, 
 	if config.stopTimeout < 0 {
 		return nil, optionError("stop timeout %v: it must not be negative", config.stopTimeout)
 	}
+	if config.totalGiven && (config.total < 1 || config.total > maxCount) {
+		return nil, optionError("total concurrency %d: it must be at least 1", config.total)
+	}
 	if len(served) == 0 {
 		return nil, optionError("a worker needs at least one queue to serve")
 	}
 	w := &Worker{
 		client: client, config: config,
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+		slots: newPool(config.total),
+		stop:  make(chan struct{}), stopped: make(chan struct{}),
 	}
 	w.patient, w.hurry = context.WithCancel(context.Background())
-	id := uuid.NewString()
-	names := make(map[string]bool)
+	w.id = uuid.NewString()
 	for _, queue := range served {
-		r, err := newRunner(w, id, queue)
-		if err != nil {
+		if _, err := w.enter(queue); err != nil {
 			return nil, err
 		}
-		if names[r.queue.Name()] {
-			return nil, optionError("queue %q is served twice", r.queue)
-		}
-		names[r.queue.Name()] = true
-		w.runners = append(w.runners, r)
 	}
 	return w, nil
 }
@@ -128,6 +136,7 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		lease:        orDefault(s.spec.Lease, DefaultLease),
 		events:       s.spec.Events,
 		payloadLimit: DefaultPayloadLimit,
+		weight:       1,
 	}
 	for _, opt := range worker.queues {
 		opt(&config)
@@ -140,7 +149,7 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		return config, err
 	}
 	if config.concurrency == unsetConcurrency {
-		config.concurrency = max(10*runtime.GOMAXPROCS(0), largest)
+		config.concurrency = max(orDefault(worker.total, 10*runtime.GOMAXPROCS(0)), largest)
 	}
 	switch {
 	case config.concurrency < largest && config.concurrency >= 1:
@@ -149,6 +158,10 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		return config, optionError("queue %q: concurrency %d: it must be at least 1", config.name, config.concurrency)
 	case config.lease < minLease || config.lease > maxLease:
 		return config, optionError("queue %q: lease %v: it must be from %v to %v", config.name, config.lease, minLease, maxLease)
+	case config.weight < 1 || config.weight > maxCount:
+		return config, optionError("queue %q: weight %d: it must be at least 1", config.name, config.weight)
+	case worker.total > 0 && largest > worker.total:
+		return config, optionError("queue %q: a batch of %d jobs can never be full with a total concurrency of %d; raise it, or lower the batch size", config.name, largest, worker.total)
 	case config.payloadLimit < 1:
 		return config, optionError("queue %q: payload limit %d: it must be at least 1 byte", config.name, config.payloadLimit)
 	}
@@ -187,18 +200,10 @@ func (w *Worker) run(ctx context.Context) error {
 		case <-running.Done():
 		}
 	}()
-	for _, r := range w.runners {
-		if running.Err() != nil {
-			break
-		}
-		if err := r.start(running); err != nil {
-			if running.Err() != nil {
-				break // it was stopped meanwhile
-			}
-			w.requestStop()
-			w.hurry()
-			return errors.Join(err, w.end())
-		}
+	if err := w.startAll(running); err != nil {
+		w.requestStop()
+		w.hurry()
+		return errors.Join(err, w.end())
 	}
 	<-running.Done()
 	w.requestStop()
@@ -207,12 +212,42 @@ func (w *Worker) run(ctx context.Context) error {
 	return w.end()
 }
 
+// startAll starts the queues that the worker was made with.
+func (w *Worker) startAll(running context.Context) error {
+	w.changes.Lock()
+	defer w.changes.Unlock()
+	w.running = running
+	for _, r := range w.serving() {
+		if running.Err() != nil {
+			return nil
+		}
+		if err := r.start(running); err != nil {
+			if running.Err() != nil {
+				return nil // it was stopped meanwhile
+			}
+			return err
+		}
+	}
+	w.runs.Store(true)
+	return nil
+}
+
+// serving returns the queues that the worker serves at the moment.
+func (w *Worker) serving() []*runner {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.runners)
+}
+
 // end stops all queues and waits for them.
 func (w *Worker) end() error {
 	defer w.hurry()
-	errs := make([]error, len(w.runners))
+	w.changes.Lock()
+	defer w.changes.Unlock()
+	runners := w.serving()
+	errs := make([]error, len(runners))
 	var group sync.WaitGroup
-	for i, r := range w.runners {
+	for i, r := range runners {
 		group.Go(func() { errs[i] = r.stop(w.patient) })
 	}
 	group.Wait()
@@ -257,7 +292,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 // settled any more, and the jobs run again elsewhere when their leases end. It
 // is what a crash would do, for programs that must not wait.
 func (w *Worker) Kill() {
-	for _, r := range w.runners {
+	for _, r := range w.serving() {
 		r.kill()
 	}
 	w.requestStop()
@@ -272,12 +307,12 @@ func (w *Worker) Ready() bool {
 		return false
 	default:
 	}
-	for _, r := range w.runners {
+	for _, r := range w.serving() {
 		if !r.ready.Load() {
 			return false
 		}
 	}
-	return true
+	return w.runs.Load()
 }
 
 func defaultWorkerName() string {
