@@ -1,11 +1,14 @@
-# make test      install what is missing, then vet and test, with the race detector
-# make check     is everything that is generated up to date?
-# make lint      gofmt, go vet, staticcheck, and the syntax of the Lua scripts
-# make generate  write everything that is generated
-# make bench     run the benchmarks
+# make test          install what is missing, then vet and test, with the race detector
+# make test-cluster  run the engine suite on a cluster of 3 primaries and 3 replicas
+# make test-users    run it as users that have no more rights than emq acl gives
+# make check         is everything that is generated up to date?
+# make lint          gofmt, go vet, staticcheck, and the syntax of the Lua scripts
+# make generate      write everything that is generated
+# make bench         run the benchmarks
 #
 # EMQ_ENGINES chooses the engines that the tests run on: all by default, or
-# "embedded" for what needs nothing installed, or a list such as "valkey,redis".
+# "embedded" for what needs nothing installed, or a list such as "valkey,redis" or
+# "cluster", which is in none of them by default.
 
 GO ?= go
 
@@ -15,11 +18,19 @@ TESTFLAGS ?=
 # Packages to test and to measure.
 PACKAGES ?= ./...
 
-.PHONY: test check lint generate bench install
+.PHONY: test test-cluster test-users check lint generate bench install
 
 test: install
 	$(GO) vet $(PACKAGES)
 	$(GO) test -race -timeout 9m $(TESTFLAGS) $(PACKAGES)
+
+# What follows is the same suite once more, so the race detector has nothing to
+# find in it.
+test-cluster: install
+	EMQ_ENGINES=cluster $(GO) test -timeout 9m $(TESTFLAGS) ./runtime ./runtime/internal/script
+
+test-users: install
+	EMQ_USERS=1 EMQ_ENGINES=valkey,redis $(GO) test -timeout 9m $(TESTFLAGS) ./runtime
 
 check:
 	$(GO) run ./gen/internal/selfgen -check

@@ -25,21 +25,23 @@ const usersVariable = "EMQ_USERS"
 const userPassword = "secret"
 
 // programStore returns what the fixture's client calls.
-func (f *fixture) programStore(t *testing.T) *redis.Client {
+func (f *fixture) programStore(t *testing.T) redis.UniversalClient {
 	t.Helper()
 	if os.Getenv(usersVariable) == "" || f.engine.Embedded() {
 		return f.store
 	}
 	user := t.Name()
-	change(t, f.store, user, "on")
-	for _, role := range []acl.Role{acl.Producer, acl.Worker} {
-		setUser(t, f.store, acl.Request{Role: role, User: user, Queues: []wire.Queue{f.queue}, Also: true})
+	for _, admin := range f.engine.Servers(t) {
+		change(t, admin, user, "on")
+		for _, role := range []acl.Role{acl.Producer, acl.Worker} {
+			setUser(t, admin, acl.Request{Role: role, User: user, Queues: []wire.Queue{f.queue}, Also: true})
+		}
 	}
-	return clientAs(t, f.engine.Options(), user)
+	return f.engine.Store(t, enginetest.User(user, userPassword))
 }
 
 // setUser makes a user with exactly the rule that was asked for, and a password.
-func setUser(t *testing.T, admin *redis.Client, request acl.Request) {
+func setUser(t *testing.T, admin redis.UniversalClient, request acl.Request) {
 	t.Helper()
 	if request.Legacy == nil {
 		request.Legacy = []string{"bull"}
@@ -56,7 +58,7 @@ func setUser(t *testing.T, admin *redis.Client, request acl.Request) {
 }
 
 // change changes a user's rights.
-func change(t *testing.T, admin *redis.Client, user string, words ...any) {
+func change(t *testing.T, admin redis.UniversalClient, user string, words ...any) {
 	t.Helper()
 	require.NoError(t, admin.Do(t.Context(), append([]any{"acl", "setuser", user}, words...)...).Err())
 }

@@ -117,7 +117,7 @@ func TestClientsWithDefaultOptionsNeedNoMoreRights(t *testing.T) {
 
 // evalsha calls a script of the protocol as a user, with the queue's keys as they
 // stand in the header and one job.
-func evalsha(t *testing.T, admin, store *redis.Client, name string, keys []string, args ...any) error {
+func evalsha(t *testing.T, admin, store redis.UniversalClient, name string, keys []string, args ...any) error {
 	t.Helper()
 	found, ok := lua.Lookup(name)
 	require.True(t, ok)
@@ -143,7 +143,7 @@ func TestWhatNoRoleMayDo(t *testing.T) {
 		require.NoError(t, operator.HGetAll(r.ctx, r.queue.Key(job.ID)).Err())
 		require.NoError(t, operator.SMembers(r.ctx, wire.StoreQueuesKey).Err())
 
-		for role, store := range map[string]*redis.Client{"producer": r.producerStore, "worker": r.workerStore, "operator": operator} {
+		for role, store := range map[string]redis.UniversalClient{"producer": r.producerStore, "worker": r.workerStore, "operator": operator} {
 			for _, command := range [][]any{
 				{"keys", "*"}, {"scan", "0"}, {"dbsize"}, {"flushall"}, {"flushdb"}, {"script", "flush"}, {"script", "kill"},
 				{"config", "get", "*"}, {"config", "set", "maxmemory", "1"}, {"acl", "list"}, {"monitor"},

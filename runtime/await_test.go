@@ -15,7 +15,7 @@ import (
 func TestAwaitFromAnotherClient(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		here := f.enqueue(t, "Ada")
-		elsewhere := f.newClient(t, f.engine.Client(t))
+		elsewhere := f.newClient(t, f.engine.Store(t))
 		there, err := f.greet().Handle(elsewhere, here.ID)
 		require.NoError(t, err)
 		require.False(t, there.Existing)
@@ -43,7 +43,7 @@ func TestAwaitAfterTheEnd(t *testing.T) {
 func TestManyAwaitsOfOneJob(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		handle := f.enqueue(t, "Ada")
-		other := f.newClient(t, f.engine.Client(t))
+		other := f.newClient(t, f.engine.Store(t))
 		var waiting sync.WaitGroup
 		failures := make(chan error, 100)
 		for i := range cap(failures) {

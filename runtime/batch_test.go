@@ -122,7 +122,7 @@ func TestEmptyBatch(t *testing.T) {
 func TestBatchIsCutIntoChunks(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		proxy := enginetest.NewProxy(t, f.engine)
-		producer := echomq.NewProducer(f.newClient(t, proxy.Client(t)), f.spec)
+		producer := echomq.NewProducer(f.newClient(t, proxy.Store(t)), f.spec)
 		_, err := echomq.EnqueueBatch(f.ctx, producer, f.greet(), echomq.Items(greeting{"first contact"}))
 		require.NoError(t, err)
 		calls := func(items []greeting, opts ...echomq.BatchOption) int {

@@ -13,7 +13,7 @@ import (
 func (f *fixture) counted(t *testing.T) *enginetest.Proxy {
 	t.Helper()
 	proxy := enginetest.NewProxy(t, f.engine)
-	f.client = f.newClient(t, proxy.Client(t))
+	f.client = f.newClient(t, proxy.Store(t))
 	f.producer = echomq.NewProducer(f.client, f.spec)
 	return proxy
 }

@@ -103,7 +103,7 @@ func TestEnqueueWaitsForTheServer(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		proxy := enginetest.NewProxy(t, f.engine)
 		proxy.Refuse(true)
-		f.client = f.newClient(t, proxy.Client(t))
+		f.client = f.newClient(t, proxy.Store(t))
 		producer := echomq.NewProducer(f.client, f.spec)
 		sent := make(chan error, 1)
 		go func() {
@@ -247,7 +247,7 @@ func TestUserWithoutPermission(t *testing.T) {
 
 func TestStoreThatWasClosed(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		store := redis.NewClient(f.engine.Options())
+		store := f.engine.Store(t)
 		client := echomq.NewClient(store, quiet())
 		require.NoError(t, store.Close())
 		failFast(t, client, echomq.ErrClosed)
@@ -257,7 +257,7 @@ func TestStoreThatWasClosed(t *testing.T) {
 
 func TestStoreThatIsClosedAfterTheContact(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		store := redis.NewClient(f.engine.Options())
+		store := f.engine.Store(t)
 		client := f.newClient(t, store)
 		producer := echomq.NewProducer(client, f.spec)
 		_, err := echomq.Enqueue(f.ctx, producer, f.greet(), greeting{"Ada"})

@@ -51,7 +51,7 @@ func (f *fixture) fenced(t *testing.T, want error) {
 func (f *fixture) dump(t *testing.T) map[string]string {
 	t.Helper()
 	content := map[string]string{}
-	for _, key := range f.store.Keys(f.ctx, "*").Val() {
+	for _, key := range f.engine.Keys(t, "*") {
 		if !f.engine.Embedded() {
 			content[key] = fmt.Sprintf("%q %v", f.store.Dump(f.ctx, key).Val(), f.store.ExpireTime(f.ctx, key).Val())
 			continue
@@ -161,7 +161,7 @@ func TestFirstContactRegistersTheQueue(t *testing.T) {
 		require.Equal(t, wire.Version, f.store.Get(f.ctx, wire.StoreVersionKey).Val())
 		require.Equal(t, wire.Version, f.store.HGet(f.ctx, f.queue.Key("meta"), "version").Val())
 		require.Equal(t, []string{f.spec.Name}, f.store.SMembers(f.ctx, wire.StoreQueuesKey).Val())
-		for _, key := range f.store.Keys(f.ctx, "*").Val() {
+		for _, key := range f.engine.Keys(t, "*") {
 			_, err := wire.ParseKey(key)
 			require.NoError(t, err, "every key is one of the protocol")
 		}

@@ -25,7 +25,7 @@ func (f *fixture) idle(t *testing.T, proxy *enginetest.Proxy, n int) {
 func TestIdleWorkerIsWokenByTheMarker(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		proxy := enginetest.NewProxy(t, f.engine)
-		f.client = f.newClient(t, proxy.Client(t))
+		f.client = f.newClient(t, proxy.Store(t))
 		f.work(t, hello)
 		for _, opts := range [][]echomq.EnqueueOption{nil, {echomq.Priority(3)}, {echomq.In(30 * time.Millisecond)}, nil} {
 			f.idle(t, proxy, 1)
@@ -41,7 +41,7 @@ func TestIdleWorkerIsWokenByTheMarker(t *testing.T) {
 func TestOneJobWakesOneOfSeveralIdleWorkers(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		proxy := enginetest.NewProxy(t, f.engine)
-		f.client = f.newClient(t, proxy.Client(t))
+		f.client = f.newClient(t, proxy.Store(t))
 		gate := make(chan struct{})
 		for range 3 {
 			f.gated(t, gate, echomq.Concurrency(1))
@@ -121,17 +121,15 @@ func (f *fixture) named(t *testing.T) (blocked func(n int)) {
 	if f.engine.Embedded() {
 		t.Skip("miniredis cannot tell which of its clients wait")
 	}
-	options := f.engine.Options()
-	options.ClientName = f.engine.QueueName(t)
-	store := redis.NewClient(options)
-	t.Cleanup(func() { _ = store.Close() })
-	f.client = f.newClient(t, store)
+	name := f.engine.QueueName(t)
+	f.client = f.newClient(t, f.engine.Store(t, enginetest.ClientName(name)))
+	node := f.engine.Node(t, f.queue.Key("marker"))
 	return func(n int) {
 		t.Helper()
 		eventually(t, func() bool {
 			waiting := 0
-			for client := range strings.Lines(f.store.ClientList(f.ctx).Val()) {
-				if strings.Contains(client, " name="+options.ClientName+" ") && strings.Contains(client, " cmd=bzpopmin ") &&
+			for client := range strings.Lines(node.ClientList(f.ctx).Val()) {
+				if strings.Contains(client, " name="+name+" ") && strings.Contains(client, " cmd=bzpopmin ") &&
 					strings.Contains(client, " flags=b") {
 					waiting++
 				}

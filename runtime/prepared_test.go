@@ -79,7 +79,7 @@ func TestPreparedJobThroughAnOutbox(t *testing.T) {
 			require.JSONEq(t, string(row), string(again))
 			require.Equal(t, prepared.ID(), restored.ID())
 
-			elsewhere := f.newClient(t, f.engine.Client(t))
+			elsewhere := f.newClient(t, f.engine.Store(t))
 			sent, err := elsewhere.Send(f.ctx, restored)
 			require.NoError(t, err)
 			require.False(t, sent[0].Existing)

@@ -31,7 +31,7 @@ type handler = func(context.Context, *echomq.Job[greeting]) (string, error)
 // fixture is a queue of a test's own, with a client and a producer for it.
 type fixture struct {
 	engine   *enginetest.Engine
-	store    *redis.Client
+	store    redis.UniversalClient
 	client   *echomq.Client
 	spec     echomq.QueueSpec
 	producer *echomq.Producer
@@ -52,7 +52,7 @@ func each(t *testing.T, test func(t *testing.T, f *fixture)) {
 func eachFresh(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	for _, kind := range []enginetest.Kind{enginetest.Miniredis, enginetest.Valkey, enginetest.Redis} {
+	for _, kind := range []enginetest.Kind{enginetest.Miniredis, enginetest.Valkey, enginetest.Redis, enginetest.ValkeyCluster} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			test(t, newFixture(t, enginetest.Start(t, kind)))
@@ -67,7 +67,7 @@ func newFixture(t *testing.T, e *enginetest.Engine) *fixture {
 	name := e.QueueName(t)
 	queue, err := wire.ParseQueue(name)
 	require.NoError(t, err)
-	f := &fixture{engine: e, store: e.Client(t), spec: echomq.QueueSpec{Name: name}, queue: queue, ctx: ctx}
+	f := &fixture{engine: e, store: e.Store(t), spec: echomq.QueueSpec{Name: name}, queue: queue, ctx: ctx}
 	f.client = f.newClient(t, f.programStore(t))
 	f.producer = echomq.NewProducer(f.client, f.spec)
 	return f
@@ -221,10 +221,7 @@ func (f *fixture) envelope(t *testing.T, id string) echomq.Envelope {
 // keys returns the keys of the fixture's queue, sorted.
 func (f *fixture) keys(t *testing.T) []string {
 	t.Helper()
-	keys, err := f.store.Keys(f.ctx, f.queue.Key("*")).Result()
-	require.NoError(t, err)
-	slices.Sort(keys)
-	return keys
+	return f.engine.Keys(t, f.queue.Key("*"))
 }
 
 // serverTime returns the engine's clock.

@@ -37,9 +37,7 @@ func StartCluster(t testing.TB, nodeTimeout time.Duration) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, node := range cluster.all() {
-		node.private.t = t
-	}
+	cluster.own(t)
 	t.Cleanup(func() {
 		if err := cluster.close(); err != nil {
 			t.Errorf("close the cluster: %v", err)
@@ -64,24 +62,27 @@ func SharedCluster(t testing.TB) *Cluster {
 	if !running {
 		t.Fatal(errNoMain)
 	}
-	suite.cluster.once.Do(suite.cluster.start)
-	if suite.cluster.err != nil {
-		t.Fatal(suite.cluster.err)
+	engine, err := suite.cluster.get()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return suite.cluster.cluster
+	return engine.cluster
 }
 
 // sharedCluster is a cluster that is started when the first test asks for it.
 type sharedCluster struct {
-	once    sync.Once
-	cluster *Cluster
-	err     error
+	once   sync.Once
+	engine *Engine
+	err    error
 }
 
-func (s *sharedCluster) start() {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	s.cluster, s.err = startCluster(ctx, sharedNodeTimeout)
+func (s *sharedCluster) get() (*Engine, error) {
+	s.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		s.engine, s.err = start(ctx, ValkeyCluster)
+	})
+	return s.engine, s.err
 }
 
 func startCluster(ctx context.Context, nodeTimeout time.Duration) (*Cluster, error) {

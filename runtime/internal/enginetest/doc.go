@@ -6,12 +6,14 @@
 // [Each] runs a subtest on every engine: miniredis in this process, and a
 // private valkey-server and redis-server. They are started once per test binary
 // and shared by its tests, so each test uses queues of its own, named by
-// [Engine.QueueName]. [Start] and [EachPrivate] give a test an engine to itself,
+// [Engine.QueueName]. [Engine.Store] is what a program would call, a single server
+// or all of a cluster. [Start] and [EachPrivate] give a test an engine to itself,
 // which it may pause, kill and restart.
 //
 // The environment variable EMQ_ENGINES chooses the engines: "embedded" for what
 // needs nothing installed, or a list such as "valkey,redis". An item such as
-// "dragonfly=redis://host:6379" adds a server that is already running. Without
+// "dragonfly=redis://host:6379" adds a server that is already running, and
+// "cluster" a [Cluster], which is not among them by itself. Without
 // it an engine that is not installed fails the test: a suite that quietly skips
 // its engines proves nothing.
 //

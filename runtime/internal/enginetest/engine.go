@@ -20,7 +20,8 @@ type Engine struct {
 
 	version string
 	options redis.Options
-	private *private // nil for a shared engine and for miniredis
+	private *private // nil for a shared engine, for miniredis and for a cluster
+	cluster *Cluster // nil for a single server
 	close   func() error
 }
 
@@ -32,13 +33,18 @@ func (e *Engine) String() string { return e.version }
 func (e *Engine) Embedded() bool { return e.Kind == Miniredis }
 
 // Options returns new options for a client of the engine, without noise in the
-// handshake: a connection begins with HELLO and nothing else.
+// handshake: a connection begins with HELLO and nothing else. It panics for a
+// cluster, which is no single server: see [Engine.Store] and [Engine.Node].
 func (e *Engine) Options() *redis.Options {
+	if e.cluster != nil {
+		panic("enginetest: a cluster is no single server; use Engine.Store, or Engine.Node for the server that has a key")
+	}
 	options := e.options
 	return &options
 }
 
-// Client returns a new client of the engine, closed when the test ends.
+// Client returns a new client of the engine, closed when the test ends. Like
+// [Engine.Options] it is not for a cluster.
 func (e *Engine) Client(t testing.TB) *redis.Client {
 	t.Helper()
 	client := redis.NewClient(e.Options())

@@ -21,6 +21,9 @@ const (
 	Valkey Kind = "valkey"
 	// Redis is redis-server 7.0 or later.
 	Redis Kind = "redis"
+	// ValkeyCluster is a [Cluster] of Valkey servers. It takes part only where
+	// EMQ_ENGINES names it.
+	ValkeyCluster Kind = "cluster"
 )
 
 // enginesVariable chooses the engines.
@@ -52,8 +55,8 @@ func parseSelection(list string) (selection, error) {
 			result.urls[kind] = url
 		case name == "embedded":
 			kind = Miniredis
-		case kind != Miniredis && kind != Valkey && kind != Redis:
-			return selection{}, fmt.Errorf("%s: unknown engine %q; allowed are embedded, miniredis, valkey, redis and NAME=redis://HOST:PORT", enginesVariable, name)
+		case kind != Miniredis && kind != Valkey && kind != Redis && kind != ValkeyCluster:
+			return selection{}, fmt.Errorf("%s: unknown engine %q; allowed are embedded, miniredis, valkey, redis, cluster and NAME=redis://HOST:PORT", enginesVariable, name)
 		}
 		if !slices.Contains(result.kinds, kind) {
 			result.kinds = append(result.kinds, kind)

@@ -19,6 +19,7 @@ func TestParseSelection(t *testing.T) {
 		"valkey, redis":   {Valkey, Redis},
 		"valkey,valkey":   {Valkey},
 		"embedded,valkey": {Miniredis, Valkey},
+		"cluster":         {ValkeyCluster},
 		"dragonfly=redis://localhost:6379/0,redis": {"dragonfly", Redis},
 	} {
 		choice, err := parseSelection(list)

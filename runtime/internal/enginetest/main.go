@@ -59,16 +59,16 @@ func finish(narrowed bool) error {
 	suite.mu.Unlock()
 
 	var problems []error
-	if cluster := suite.cluster.cluster; cluster != nil {
-		problems = append(problems, cluster.close())
-	}
 	for _, entry := range engines {
-		if entry.auditor != nil {
-			problems = append(problems, verdict(ctx, entry.auditor, narrowed))
+		for _, auditor := range entry.auditors {
+			problems = append(problems, verdict(ctx, auditor, narrowed))
 		}
-		if entry.engine != nil {
+		if entry.engine != nil && entry.engine.cluster == nil {
 			problems = append(problems, entry.engine.close())
 		}
+	}
+	if cluster := suite.cluster.engine; cluster != nil {
+		problems = append(problems, cluster.close())
 	}
 	return errors.Join(problems...)
 }

@@ -1,7 +1,7 @@
 package enginetest
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"maps"
 	"net"
@@ -25,12 +25,13 @@ import (
 // connection that subscribes under RESP2, replies are not told from messages, so
 // use RESP3 there, which is the client's default.
 type Proxy struct {
-	engine  *Engine
-	options redis.Options
-	delay   atomic.Int64 // nanoseconds
+	engine *Engine
+	dir    string       // of the sockets
+	delay  atomic.Int64 // nanoseconds
 
 	mu         sync.Mutex
-	listener   net.Listener // nil while it refuses connections
+	fronts     map[string]*front // by the address of their server
+	refusing   bool
 	links      map[*link]struct{}
 	rules      []*Rule
 	counts     map[string]int
@@ -40,8 +41,8 @@ type Proxy struct {
 	running sync.WaitGroup
 }
 
-// NewProxy starts a proxy in front of e, on a unix socket, and ends it with the
-// test.
+// NewProxy starts a proxy in front of e, on a unix socket for each of its servers,
+// and ends it with the test.
 func NewProxy(t testing.TB, e *Engine) *Proxy {
 	t.Helper()
 	dir, err := childserver.TempDir()
@@ -49,28 +50,50 @@ func NewProxy(t testing.TB, e *Engine) *Proxy {
 		t.Fatal(err)
 	}
 	proxy := &Proxy{
-		engine:  e,
-		options: e.options,
-		links:   map[*link]struct{}{},
-		counts:  map[string]int{},
+		engine: e,
+		dir:    dir,
+		fronts: map[string]*front{},
+		links:  map[*link]struct{}{},
+		counts: map[string]int{},
 	}
-	proxy.options.Network, proxy.options.Addr = "unix", childserver.SocketPath(dir)
 	t.Cleanup(func() {
 		proxy.close()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := proxy.listen(); err != nil {
-		t.Fatal(err)
+	if e.cluster == nil {
+		if _, err := proxy.front(e.options.Network, e.options.Addr); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return proxy
 }
 
-// Options returns new options for a client that goes through the proxy.
+// Options returns new options for a client that goes through the proxy, which is
+// not in front of a cluster.
 func (p *Proxy) Options() *redis.Options {
-	options := p.options
-	return &options
+	options := p.engine.Options()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	options.Network, options.Addr = "unix", p.fronts[options.Addr].path
+	return options
+}
+
+// Store returns a client as [Engine.Store] does, all of whose connections go
+// through the proxy.
+func (p *Proxy) Store(t testing.TB, opts ...StoreOption) redis.UniversalClient {
+	t.Helper()
+	return p.engine.Store(t, append(opts, dialer(p.dial))...)
+}
+
+// dial connects a client to a server through the proxy.
+func (p *Proxy) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	front, err := p.front(network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return (&net.Dialer{}).DialContext(ctx, "unix", front.path)
 }
 
 // Client returns a new client that goes through the proxy, closed when the test
@@ -91,14 +114,15 @@ func (p *Proxy) Delay(oneWay time.Duration) { p.delay.Store(int64(oneWay)) }
 // Connections that exist are not touched; see [Proxy.CutAll].
 func (p *Proxy) Refuse(refuse bool) {
 	p.mu.Lock()
-	listening := p.listener != nil
-	if refuse && listening {
-		_ = p.listener.Close()
-		p.listener = nil
+	defer p.mu.Unlock()
+	if p.refusing == refuse {
+		return
 	}
-	p.mu.Unlock()
-	if !refuse && !listening {
-		if err := p.listen(); err != nil {
+	p.refusing = refuse
+	for _, front := range p.fronts {
+		if refuse {
+			front.refuse()
+		} else if err := front.listen(p); err != nil {
 			panic(fmt.Sprintf("enginetest: accept connections again: %v", err))
 		}
 	}
@@ -166,40 +190,6 @@ func (p *Proxy) observe(command []string, waiting bool) *Rule {
 		}
 	}
 	return nil
-}
-
-// listen begins to accept connections.
-func (p *Proxy) listen() error {
-	if err := os.Remove(p.options.Addr); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	listener, err := net.Listen("unix", p.options.Addr)
-	if err != nil {
-		return err
-	}
-	// The path stays when the listener is closed, so that a client is refused
-	// and does not find the path missing.
-	listener.(*net.UnixListener).SetUnlinkOnClose(false)
-	p.mu.Lock()
-	p.listener = listener
-	p.mu.Unlock()
-	p.running.Go(func() { p.accept(listener) })
-	return nil
-}
-
-func (p *Proxy) accept(listener net.Listener) {
-	for {
-		client, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial(p.engine.options.Network, p.engine.options.Addr)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		p.connect(client, server)
-	}
 }
 
 // connect passes on what the two ends of a connection send.

@@ -19,10 +19,10 @@ var suite struct {
 
 // shared is an engine that is started when the first test asks for it.
 type shared struct {
-	once    sync.Once
-	engine  *Engine
-	auditor *Auditor // nil for engines without MONITOR
-	err     error
+	once     sync.Once
+	engine   *Engine
+	auditors []*Auditor // none for engines without MONITOR
+	err      error
 }
 
 var errNoMain = errors.New("enginetest: this package needs func TestMain(m *testing.M) { enginetest.Main(m) }, which ends the engines and reports the audit")
@@ -96,10 +96,20 @@ func (s *shared) start(kind Kind, url string) {
 		s.engine, s.err = connectRunning(ctx, kind, url)
 		return
 	}
-	if s.engine, s.err = start(ctx, kind); s.err != nil || kind == Miniredis {
+	if kind == ValkeyCluster {
+		s.engine, s.err = suite.cluster.get()
+	} else {
+		s.engine, s.err = start(ctx, kind)
+	}
+	if s.err != nil || kind == Miniredis {
 		return
 	}
-	if s.auditor, s.err = newAuditor(ctx, s.engine); s.err != nil {
-		s.err = fmt.Errorf("audit %s: %w", s.engine, s.err)
+	for _, server := range s.engine.primaries() {
+		auditor, err := newAuditor(ctx, server)
+		if err != nil {
+			s.err = fmt.Errorf("audit %s: %w", s.engine, err)
+			return
+		}
+		s.auditors = append(s.auditors, auditor)
 	}
 }

@@ -62,6 +62,9 @@ func Start(t testing.TB, kind Kind, opts ...StartOption) *Engine {
 	if engine.private != nil {
 		engine.private.t = t
 	}
+	if engine.cluster != nil {
+		engine.cluster.own(t)
+	}
 	t.Cleanup(func() {
 		if err := engine.close(); err != nil {
 			t.Errorf("close %s: %v", engine, err)
@@ -82,13 +85,20 @@ func requireKind(t testing.TB, kind Kind) {
 	}
 }
 
-// start starts an engine of one of the three kinds.
+// start starts an engine.
 func start(ctx context.Context, kind Kind, opts ...StartOption) (*Engine, error) {
-	if kind == Miniredis {
-		if len(opts) > 0 {
-			return nil, fmt.Errorf("enginetest: %s has no options; start %s or %s", kind, Valkey, Redis)
-		}
+	switch {
+	case kind != Miniredis && kind != ValkeyCluster:
+	case len(opts) > 0:
+		return nil, fmt.Errorf("enginetest: %s has no options; start %s or %s", kind, Valkey, Redis)
+	case kind == Miniredis:
 		return startMiniredis(ctx)
+	default:
+		cluster, err := startCluster(ctx, sharedNodeTimeout)
+		if err != nil {
+			return nil, err
+		}
+		return cluster.engine(), nil
 	}
 	config := &startConfig{}
 	for _, opt := range opts {

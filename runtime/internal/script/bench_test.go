@@ -28,7 +28,7 @@ type bench struct {
 
 func newBench(t testing.TB, e *enginetest.Engine) *bench {
 	t.Helper()
-	b := &bench{client: e.Client(t), seen: "-"}
+	b := &bench{}
 	b.use(t, e)
 	return b
 }
@@ -40,6 +40,9 @@ func (b *bench) use(t testing.TB, e *enginetest.Engine) {
 	require.NoError(t, err)
 	b.queue = queue
 	b.seen = "-"
+	if b.client == nil || e.Kind == enginetest.ValkeyCluster { // where it lies elsewhere
+		b.client = e.Node(t, queue.Key("meta"))
+	}
 }
 
 // call makes a call and returns what the server answered.

@@ -21,9 +21,12 @@ import (
 // seedVariable is the environment variable that sets the one seed to run.
 const seedVariable = "EMQ_MODEL_SEED"
 
-// stepsOfSeed is how many steps a seed makes. They must take less time than a
-// stub is kept.
-const stepsOfSeed = 1500
+// stepsOfSeed is how many steps a seed makes, and timeOfSeed is for how long it
+// makes them on a slow machine: less than a stub is kept.
+const (
+	stepsOfSeed = 1500
+	timeOfSeed  = 40 * time.Second
+)
 
 // TestModel drives random calls of every script, by workers that crash, send
 // calls again and believe what is wrong, on a queue that is damaged now and
@@ -33,9 +36,11 @@ const stepsOfSeed = 1500
 // long as the server's clock advances alike.
 func TestModel(t *testing.T) {
 	for kind, effort := range map[enginetest.Kind]struct{ seeds, least int }{
-		enginetest.Valkey:    {seeds: 12, least: 10},
-		enginetest.Redis:     {seeds: 12, least: 10},
-		enginetest.Miniredis: {seeds: 1}, // it is slow; what is rare may not come
+		enginetest.Valkey: {seeds: 12, least: 10},
+		enginetest.Redis:  {seeds: 12, least: 10},
+		// What is rare may not come.
+		enginetest.Miniredis:     {seeds: 1}, // it is slow
+		enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +57,7 @@ func runModel(t *testing.T, e *enginetest.Engine, seeds, least int) {
 	for _, seed := range chosen {
 		b.use(t, e)
 		w := newWorld(b, seed)
-		require.NoError(t, w.run(t.Context(), stepsOfSeed))
+		require.NoError(t, w.run(t.Context(), stepsOfSeed, timeOfSeed))
 		require.NoError(t, b.clear(t.Context()))
 		for reach, count := range w.state.Reached {
 			reached[reach] += count

@@ -115,7 +115,7 @@ func TestModelFindsFaults(t *testing.T) {
 			for seed := range uint64(seeds) {
 				b.use(t, engine)
 				w := newWorld(b, 1000+seed)
-				err := w.run(t.Context(), steps)
+				err := w.run(t.Context(), steps, timeOfSeed)
 				require.NoError(t, b.clear(t.Context()))
 				if err != nil {
 					finding, _, _ := strings.Cut(err.Error(), "the last steps:")

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
 	"github.com/echomq/echomq-go/runtime/internal/script"
@@ -56,9 +57,11 @@ func newWorld(b *bench, seed uint64) *world {
 	return w
 }
 
-// run makes steps and returns the first difference between engine and model.
-func (w *world) run(ctx context.Context, steps int) error {
-	for w.step = 1; w.step <= steps; w.step++ {
+// run makes steps, for a time at most, and returns the first difference between
+// engine and model.
+func (w *world) run(ctx context.Context, steps int, most time.Duration) error {
+	begin := time.Now()
+	for w.step = 1; w.step <= steps && time.Since(begin) < most; w.step++ {
 		if err := w.act(ctx); err != nil {
 			return fmt.Errorf("seed %d, step %d: %w\nthe last steps:\n%s", w.seed, w.step, err, w.lastSteps())
 		}
