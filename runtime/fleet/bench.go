@@ -186,8 +186,12 @@ func (b *bench) clean(store redis.UniversalClient) error {
 			keys = append(keys, queue.JobKey(id, part))
 		}
 	}
-	if err := store.Unlink(ctx, keys...).Err(); err != nil {
-		return err
-	}
-	return store.SRem(ctx, wire.StoreQueuesKey, b.queue).Err()
+	_, err = store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for _, key := range keys { // alone, since a cluster refuses several while their slot is moved
+			pipe.Unlink(ctx, key)
+		}
+		pipe.SRem(ctx, wire.StoreQueuesKey, b.queue)
+		return nil
+	})
+	return err
 }

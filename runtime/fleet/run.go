@@ -17,7 +17,8 @@ import (
 
 // Config says what to run.
 type Config struct {
-	// Address is the store: redis://host:port, or unix:///path.
+	// Address is the store: redis://host:port, which may be a node of a cluster, or
+	// unix:///path.
 	Address string
 	// Bundle is the directory of the scripts and their manifest.
 	Bundle string
@@ -39,7 +40,7 @@ type Config struct {
 type fleet struct {
 	config Config
 	bundle bundle
-	store  *redis.Client
+	store  redis.UniversalClient
 	id     string // of the run, in the names of its queues
 	checks []check
 	peers  []*peer
@@ -70,12 +71,12 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := connection(config.Address)
+	store, err := open(ctx, config.Address)
 	if err != nil {
 		return nil, err
 	}
 	f := &fleet{
-		config: config, bundle: scripts, store: redis.NewClient(options),
+		config: config, bundle: scripts, store: store,
 		id:     strings.ToLower(rand.Text()[:8]),
 		checks: chosen,
 		report: &Report{Protocol: scripts.protocol},
@@ -128,27 +129,6 @@ func choose(names []string) ([]check, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(checks), func(one check) bool { return !slices.Contains(names, one.name) }), nil
-}
-
-// engine returns what the store says that it is.
-func engine(ctx context.Context, store *redis.Client) (string, error) {
-	text, err := store.Info(ctx, "server").Result()
-	var refused redis.Error
-	switch {
-	case errors.As(err, &refused) && store.Ping(ctx).Err() == nil:
-		return "an engine that does not say what it is", nil
-	case err != nil:
-		return "", fmt.Errorf("store: %w", err)
-	}
-	fields := map[string]string{}
-	for line := range strings.Lines(text) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		fields[name] = value
-	}
-	if version := fields["valkey_version"]; version != "" {
-		return "valkey " + version, nil
-	}
-	return strings.TrimSpace("redis " + fields["redis_version"]), nil
 }
 
 // start starts all peers at once.

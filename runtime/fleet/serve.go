@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/echomq/echomq-go/lua"
 	echomq "github.com/echomq/echomq-go/runtime"
@@ -64,12 +63,16 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return context.Cause(ctx)
 }
 
+// movePause is the pause after a call that was refused because the queue's slot is
+// being moved.
+const movePause = 20 * time.Millisecond
+
 // callTime bounds what the Go peer does for one request, beside its waiting.
 const callTime = 20 * time.Second
 
 // goPeer is the Go runtime as a peer.
 type goPeer struct {
-	store  *redis.Client
+	store  redis.UniversalClient
 	client *echomq.Client
 	tap    *tap
 }
@@ -104,11 +107,11 @@ func (p *goPeer) answer(ctx context.Context, request Request) (Answer, error) {
 }
 
 func (p *goPeer) hello(ctx context.Context, request Request) (Answer, error) {
-	options, err := connection(request.Address)
+	store, err := open(ctx, request.Address)
 	if err != nil {
 		return Answer{}, err
 	}
-	p.store, p.tap = redis.NewClient(options), newTap()
+	p.store, p.tap = store, newTap()
 	p.store.AddHook(p.tap)
 	p.client = echomq.NewClient(p.store, echomq.WithLogger(slog.New(slog.DiscardHandler)))
 	answer := Answer{
@@ -130,19 +133,6 @@ func (p *goPeer) close() {
 		_ = p.client.Close()
 		_ = p.store.Close()
 	}
-}
-
-// connection returns the options for a client of the store at an address,
-// without noise in the handshake.
-func connection(address string) (*redis.Options, error) {
-	options, err := redis.ParseURL(address)
-	if err != nil {
-		return nil, fmt.Errorf("address: %w", err)
-	}
-	options.DialerRetries = 1
-	options.DisableIdentity = true
-	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return options, nil
 }
 
 func jobType(request Request) rawJob {
@@ -260,7 +250,16 @@ func (p *goPeer) call(ctx context.Context, name string, build func(wire.Queue) s
 		return nil, err
 	}
 	call := build(queue)
-	return p.store.EvalSha(ctx, call.Script.SHA1, call.Keys, call.Args...).Result()
+	for {
+		reply, err := p.store.EvalSha(ctx, call.Script.SHA1, call.Keys, call.Args...).Result()
+		if redis.HasErrorPrefix(err, "NOSCRIPT") { // a node that is new in its cluster
+			reply, err = p.store.Eval(ctx, call.Script.Source, call.Keys, call.Args...).Result()
+		}
+		if !redis.HasErrorPrefix(err, "TRYAGAIN") || ctx.Err() != nil {
+			return reply, err
+		}
+		time.Sleep(movePause)
+	}
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

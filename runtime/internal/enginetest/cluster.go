@@ -210,3 +210,7 @@ func (c *Cluster) AddPrimary(t testing.TB) *Engine {
 	}
 	return node
 }
+
+// Primaries returns the primaries that the cluster began with. After a fail-over
+// one of them may be a replica.
+func (c *Cluster) Primaries() []*Engine { return c.all()[:shards] }

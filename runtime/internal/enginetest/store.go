@@ -55,7 +55,7 @@ func (e *Engine) primaries() []*Engine {
 	if e.cluster == nil {
 		return []*Engine{e}
 	}
-	return e.cluster.all()[:shards]
+	return e.cluster.Primaries()
 }
 
 // Node returns a client of the server that has a key, closed when the test ends.

@@ -105,7 +105,7 @@ defmodule Bundle do
 end
 
 defmodule Peer do
-  # Answers requests. Its state: bundle, socket, worker, picks, windows (what is
+  # Answers requests. Its state: bundle, store, worker, picks, windows (what is
   # believed to come next, per queue), lost (answers thrown away by this request).
 
   @peer 1
@@ -120,7 +120,7 @@ defmodule Peer do
     :ok = :io.setopts(:standard_io, [:binary, encoding: :latin1])
     input = Port.open({:fd, 0, 1}, [:in, :binary, :eof, {:line, 65_536}])
     worker = "elixir:#{System.pid()}-#{System.os_time()}"
-    serve(input, %{bundle: Bundle.load(dir), socket: nil, worker: worker, picks: 0, windows: %{}, lost: 0})
+    serve(input, %{bundle: Bundle.load(dir), store: nil, worker: worker, picks: 0, windows: %{}, lost: 0})
   end
 
   defp serve(input, state) do
@@ -150,20 +150,20 @@ defmodule Peer do
   defp answer("quit", _request, state), do: {state, %{}}
 
   defp answer("hello", request, state) do
-    socket = Resp.connect(request["address"])
+    store = Resp.open(request["address"])
 
     scripts =
-      for {name, script} <- state.bundle.scripts, into: %{} do
-        sha1 = Resp.command(socket, ["SCRIPT", "LOAD", script["source"]])
+      for {name, script} <- state.bundle.scripts, server <- Resp.servers(store), into: %{} do
+        sha1 = Resp.call(store, server, ["SCRIPT", "LOAD", script["source"]])
         if sha1 != script["sha1"], do: raise("#{name} has the SHA-1 #{sha1}, not that of the manifest")
         {name, sha1}
       end
 
-    {%{state | socket: socket},
+    {%{state | store: store},
      %{peer: @peer, runtime: "elixir", version: System.version(), role: "test peer", protocol: state.bundle.protocol, scripts: scripts}}
   end
 
-  defp answer(_request, _, %{socket: nil}), do: raise("hello goes first")
+  defp answer(_request, _, %{store: nil}), do: raise("hello goes first")
 
   defp answer("enqueue", request, state) do
     item = %{
@@ -239,7 +239,7 @@ defmodule Peer do
     pause = [left, @max_block, if(due > 0, do: due - now, else: @max_block)] |> Enum.min() |> max(1)
     marker = Bundle.key(state.bundle, "pick", queue, "marker")
 
-    case Resp.command(state.socket, ["BZPOPMIN", marker, Float.to_string(pause / 1000)]) do
+    case Resp.command(state.store, queue, ["BZPOPMIN", marker, Float.to_string(pause / 1000)]) do
       [_key, "~" <> _, _score] -> state
       [_key, id, _score] -> put_in(state.windows[queue], [id])
       nil -> state
@@ -313,8 +313,17 @@ defmodule Peer do
 
   defp call(state, name, queue, args, items) do
     {keys, argv} = Bundle.build(state.bundle, name, queue, args, items)
-    command = ["EVALSHA", state.bundle.scripts[name]["sha1"], Integer.to_string(length(keys))]
-    Bundle.decode(state.bundle, name, Resp.command(state.socket, command ++ keys ++ argv))
+    script = state.bundle.scripts[name]
+    rest = [Integer.to_string(length(keys))] ++ keys ++ argv
+
+    reply =
+      case Resp.command(state.store, queue, ["EVALSHA", script["sha1"] | rest]) do
+        # Such as a server that is new in its cluster.
+        {:error, "NOSCRIPT" <> _} -> Resp.command(state.store, queue, ["EVAL", script["source"] | rest])
+        reply -> reply
+      end
+
+    Bundle.decode(state.bundle, name, reply)
   end
 
   defp now, do: System.monotonic_time(:millisecond)

@@ -1,15 +1,83 @@
 # Part of the test peer in peer.exs: a client of Redis and Valkey.
 
 defmodule Resp do
-  # A client for one connection: one command at a time.
+  # A client with one connection for each server: one command at a time. Of a
+  # cluster it knows what it was told with MOVED, and asks again where it is refused
+  # for a while.
 
-  def connect(address) do
+  @patience 10_000
+
+  # Connects to the store, and returns how to connect to its servers.
+  def open(address) do
     uri = URI.parse(address)
     {host, port, db} = place(uri)
+    store = %{seed: {host, port}, credentials: credentials(uri.userinfo), db: db}
+    socket(store, store.seed)
+    store
+  end
+
+  # The servers that take writes: all primaries of a cluster.
+  def servers(store) do
+    case ask(socket(store, store.seed), ["CLUSTER", "SLOTS"]) do
+      {:error, _} -> [store.seed]
+      slots -> slots |> Enum.map(fn [_from, _to, [host, port | _] | _] -> {to_charlist(host), port} end) |> Enum.uniq()
+    end
+  end
+
+  # Sends a command about a queue to the server that has it.
+  def command(store, queue, args), do: command(store, queue, args, now() + @patience)
+
+  defp command(store, queue, args, deadline) do
+    server = Process.get({:server, queue}, store.seed)
+
+    case ask(socket(store, server), args) do
+      {:error, "MOVED " <> where} ->
+        Process.put({:server, queue}, target(where, server))
+        again(store, queue, args, deadline, where, 0)
+
+      {:error, "ASK " <> where} ->
+        other = socket(store, target(where, server))
+        "OK" = ask(other, ["ASKING"])
+        result(ask(other, args), store, queue, args, deadline)
+
+      answer ->
+        result(answer, store, queue, args, deadline)
+    end
+  end
+
+  # What is refused while a slot is on its way was not executed.
+  defp result({:error, "TRYAGAIN" <> _ = text}, store, queue, args, deadline), do: again(store, queue, args, deadline, text, 20)
+  defp result({:error, "CLUSTERDOWN" <> _ = text}, store, queue, args, deadline), do: again(store, queue, args, deadline, text, 100)
+  defp result({:error, "NOSCRIPT" <> _} = missing, _store, _queue, _args, _deadline), do: missing
+  defp result({:error, text}, _store, _queue, _args, _deadline), do: raise(text)
+  defp result(value, _store, _queue, _args, _deadline), do: value
+
+  defp again(store, queue, args, deadline, why, pause) do
+    if now() > deadline, do: raise(why)
+    Process.sleep(pause)
+    command(store, queue, args, deadline)
+  end
+
+  # "105 127.0.0.1:7001"; an empty host is that of the server that says so.
+  defp target(where, {host, _port}) do
+    [_slot, address] = String.split(where, " ")
+    [name, port] = address |> String.reverse() |> String.split(":", parts: 2) |> Enum.map(&String.reverse/1) |> Enum.reverse()
+    {if(name == "", do: host, else: to_charlist(name)), String.to_integer(port)}
+  end
+
+  # Sends a command to one server, whatever it answers.
+  def call(store, server, args), do: result(ask(socket(store, server), args), store, nil, args, 0)
+
+  defp socket(store, server) do
+    Process.get({:socket, server}) || connect(store, server)
+  end
+
+  defp connect(store, {host, port} = server) do
     {:ok, socket} = :gen_tcp.connect(host, port, [:binary, active: false, packet: :line], 5000)
-    [user, password] = credentials(uri.userinfo)
-    if password, do: "OK" = command(socket, if(user == "", do: ["AUTH", password], else: ["AUTH", user, password]))
-    if db not in ["", "0"], do: "OK" = command(socket, ["SELECT", db])
+    [user, password] = store.credentials
+    if password, do: "OK" = ask(socket, if(user == "", do: ["AUTH", password], else: ["AUTH", user, password]))
+    if store.db not in ["", "0"], do: "OK" = ask(socket, ["SELECT", store.db])
+    Process.put({:socket, server}, socket)
     socket
   end
 
@@ -32,14 +100,10 @@ defmodule Resp do
     end
   end
 
-  def command(socket, args) do
+  defp ask(socket, args) do
     parts = for arg <- args, do: ["$", to_string(byte_size(arg)), "\r\n", arg, "\r\n"]
     :ok = :gen_tcp.send(socket, ["*", to_string(length(args)), "\r\n" | parts])
-
-    case reply(socket) do
-      {:error, text} -> raise text
-      value -> value
-    end
+    reply(socket)
   end
 
   defp reply(socket) do
@@ -67,4 +131,6 @@ defmodule Resp do
   defp array(_socket, -1), do: nil
   defp array(_socket, 0), do: []
   defp array(socket, count), do: for(_ <- 1..count, do: reply(socket))
+
+  defp now, do: System.monotonic_time(:millisecond)
 end

@@ -16,7 +16,7 @@ const { FlowProducer, Queue, Worker } = require('bullmq');
 const { version } = require('bullmq/package.json');
 const { connect } = require('./store.js');
 
-const connection = connect(process.env.EMQ_ADDRESS, { maxRetriesPerRequest: null });
+let connection;
 
 function say(value) {
   process.stdout.write(`${JSON.stringify(value)}\n`);
@@ -59,6 +59,7 @@ async function work(prefix, queueName, count) {
 }
 
 async function main(way, ...places) {
+  connection = await connect(process.env.EMQ_ADDRESS, { maxRetriesPerRequest: null });
   const queues = [];
   for (let i = 0; i < places.length; i += 2) queues.push([places[i], places[i + 1]]);
   for (const [prefix, queue] of queues) await fill(way, prefix, queue);
@@ -72,4 +73,4 @@ async function main(way, ...places) {
 main(...process.argv.slice(2)).catch((error) => {
   process.stderr.write(`${error.stack}\n`);
   process.exitCode = 1;
-}).finally(() => connection.disconnect());
+}).finally(() => connection?.disconnect());

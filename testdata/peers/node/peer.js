@@ -10,7 +10,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const readline = require('node:readline');
 const { randomUUID } = require('node:crypto');
-const { connect } = require('./store.js');
+const { connect, servers } = require('./store.js');
 
 const PEER = 1;
 // What the protocol's page says a runtime uses where nobody says otherwise.
@@ -150,13 +150,14 @@ class Peer {
   }
 
   async hello(request) {
-    this.redis = connect(request.address, { lazyConnect: true });
-    await this.redis.connect();
+    this.redis = await connect(request.address);
     const scripts = {};
     for (const script of this.bundle.manifest.scripts) {
-      const sha1 = await this.redis.call('SCRIPT', 'LOAD', script.source);
-      if (sha1 !== script.sha1) throw new Error(`${script.file} has the SHA-1 ${sha1}, not that of the manifest`);
-      scripts[script.name] = sha1;
+      for (const server of servers(this.redis)) {
+        const sha1 = await server.script('LOAD', script.source);
+        if (sha1 !== script.sha1) throw new Error(`${script.file} has the SHA-1 ${sha1}, not that of the manifest`);
+        scripts[script.name] = sha1;
+      }
     }
     return {
       peer: PEER, runtime: 'node', version: process.versions.node, role: 'test peer',
@@ -166,7 +167,12 @@ class Peer {
 
   async call(name, queue, args, items = []) {
     const { keys, argv } = this.bundle.build(name, queue, args, items);
-    const reply = await this.redis.call('EVALSHA', this.bundle.script(name).sha1, keys.length, ...keys, ...argv);
+    const script = this.bundle.script(name);
+    const rest = [keys.length, ...keys, ...argv];
+    const reply = await this.redis.evalsha(script.sha1, ...rest).catch((error) => {
+      if (!error.message.startsWith('NOSCRIPT')) throw error;
+      return this.redis.eval(script.source, ...rest); // such as a server that is new in its cluster
+    });
     return this.bundle.decode(name, reply);
   }
 
@@ -232,7 +238,7 @@ class Peer {
         continue;
       }
       const pause = Math.min(left, MAX_BLOCK, reply.due ? reply.due - reply.now : MAX_BLOCK);
-      const woken = await this.redis.call('BZPOPMIN', this.bundle.key('pick', queue, 'marker'), Math.max(pause, 1) / 1000);
+      const woken = await this.redis.bzpopmin(this.bundle.key('pick', queue, 'marker'), Math.max(pause, 1) / 1000);
       if (woken && !woken[1].startsWith('~')) this.windows.set(queue, [woken[1]]);
     }
   }

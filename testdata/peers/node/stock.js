@@ -18,8 +18,10 @@ async function main(queueName, id) {
     process.stdout.write('{"available":false}\n');
     return;
   }
-  const connection = connect(process.env.EMQ_ADDRESS, { maxRetriesPerRequest: null });
-  const queue = new bullmq.Queue(queueName, { connection, skipMetasUpdate: true });
+  const connection = await connect(process.env.EMQ_ADDRESS, { maxRetriesPerRequest: null });
+  // On a cluster it has to be given a hash tag.
+  const prefix = connection.isCluster ? '{bull}' : 'bull';
+  const queue = new bullmq.Queue(queueName, { connection, prefix, skipMetasUpdate: true });
   try {
     const counts = await queue.getJobCounts();
     const job = await queue.getJob(id);
