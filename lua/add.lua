@@ -155,7 +155,8 @@ for i = 1, count do
       waiting[#waiting + 1] = id
     end
     if level == 'all' then
-      redis.call('XADD', KEYS[7], 'MAXLEN', '~', history, '*', 'event', 'added', 'jobId', id)
+      local wait = due > now and due - now or 0
+      redis.call('XADD', KEYS[7], 'MAXLEN', '~', history, '*', 'event', 'added', 'jobId', id, 'name', ARGV[a + 2], 'delay', wait)
     end
     results[#results + 1] = 'added'
     results[#results + 1] = ''

@@ -47,6 +47,7 @@
 --- @field paused meta
 --- @field name job
 --- @field ats job
+--- @field atm job
 --- @field processedOn job
 --- @field pb job
 --- @field data job
@@ -229,7 +230,8 @@ for i = 1, count do
     local hash = redis.pcall('HGETALL', KEYS[9 + 2 * i])
     local started = 0
     local size = 0
-    local named = false
+    local made = 0
+    local named
     local excess
     if not hash.err then
       for f = 1, #hash, 2 do
@@ -240,8 +242,10 @@ for i = 1, count do
         size = size + #hash[f + 1]
         if hash[f] == 'ats' then
           started = tonumber(hash[f + 1]) or 0
+        elseif hash[f] == 'atm' then
+          made = tonumber(hash[f + 1]) or 0
         elseif hash[f] == 'name' then
-          named = true
+          named = hash[f + 1]
         end
       end
     end
@@ -277,7 +281,8 @@ for i = 1, count do
         leases[#leases + 1] = deadline
         leases[#leases + 1] = id
         if level == 'all' then
-          redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'active', 'jobId', id)
+          redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'active', 'jobId', id,
+            'name', named, 'attempt', made + 1, 'worker', worker)
         end
       end
       order[#order + 1] = i

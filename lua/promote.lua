@@ -72,6 +72,7 @@ local ranked = {}
 local foremost = {}
 local broken = {}
 local delays = {}
+local names = {}
 for i = 1, count do
   local id = ids[i]
   local due = scores[i] and not seen[id] and tonumber(scores[i])
@@ -95,6 +96,7 @@ for i = 1, count do
     else
       verdicts[i] = 'promoted'
       delays[i] = fields[4]
+      names[i] = fields[1]
       local priority = tonumber(fields[2] or 0) or 0
       local started = tonumber(fields[3] or 0) or 0
       if priority > 0 and started > 0 then
@@ -124,7 +126,7 @@ for i = 1, count do
       redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', verdicts[i], 'jobId', ids[i])
     end
   elseif verdicts[i] == 'promoted' and level == 'all' then
-    redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', 'waiting', 'jobId', ids[i])
+    redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', 'waiting', 'jobId', ids[i], 'name', names[i])
   end
 end
 if #broken > 0 then

@@ -81,6 +81,7 @@ local seen = {}
 local leaving = {}
 local freed = {}
 local counters = {}
+local names = {}
 local front = {}
 local ranked = {}
 local broken = {}
@@ -109,6 +110,7 @@ for i = 1, count do
       verdicts[i] = 'returned'
       if tokens[i] then
         verdicts[i] = 'stalled'
+        names[i] = fields[1]
         counters[i] = (tonumber(fields[3] or 0) or 0) + 1
       end
       local priority = tonumber(fields[2] or 0) or 0
@@ -135,7 +137,10 @@ for i = 1, count do
       redis.call('HSET', KEYS[7 + 2 * i], 'defa', 'the job stalled ' .. string.format('%.0f', counters[i]) .. ' times; ' .. ARGV[3 * i + 2] .. ' allowed')
     end
   end
-  if verdicts[i] == 'stalled' or verdicts[i] == 'orphan' or verdicts[i] == 'quarantined' then
+  if counters[i] and level ~= 'none' then
+    redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', 'stalled', 'jobId', ids[i],
+      'name', names[i], 'stalls', string.format('%.0f', counters[i]))
+  elseif verdicts[i] == 'orphan' or verdicts[i] == 'quarantined' then
     if level ~= 'none' then
       redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', verdicts[i], 'jobId', ids[i])
     end

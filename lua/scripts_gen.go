@@ -16,17 +16,26 @@ var extendSource string
 //go:embed inspect.lua
 var inspectSource string
 
+//go:embed log.lua
+var logSource string
+
 //go:embed pause.lua
 var pauseSource string
 
 //go:embed pick.lua
 var pickSource string
 
+//go:embed progress.lua
+var progressSource string
+
 //go:embed promote.lua
 var promoteSource string
 
 //go:embed recover.lua
 var recoverSource string
+
+//go:embed report.lua
+var reportSource string
 
 //go:embed resume.lua
 var resumeSource string
@@ -43,10 +52,13 @@ var scripts = [...]Script{
 	newScript("due", dueSource),
 	newScript("extend", extendSource),
 	newScript("inspect", inspectSource),
+	newScript("log", logSource),
 	newScript("pause", pauseSource),
 	newScript("pick", pickSource),
+	newScript("progress", progressSource),
 	newScript("promote", promoteSource),
 	newScript("recover", recoverSource),
+	newScript("report", reportSource),
 	newScript("resume", resumeSource),
 	newScript("settle", settleSource),
 	newScript("trim", trimSource),
@@ -64,23 +76,32 @@ func Extend() Script { return scripts[2] }
 // Inspect returns inspect.lua.
 func Inspect() Script { return scripts[3] }
 
+// Log returns log.lua.
+func Log() Script { return scripts[4] }
+
 // Pause returns pause.lua.
-func Pause() Script { return scripts[4] }
+func Pause() Script { return scripts[5] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[5] }
+func Pick() Script { return scripts[6] }
+
+// Progress returns progress.lua.
+func Progress() Script { return scripts[7] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[6] }
+func Promote() Script { return scripts[8] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[7] }
+func Recover() Script { return scripts[9] }
+
+// Report returns report.lua.
+func Report() Script { return scripts[10] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[8] }
+func Resume() Script { return scripts[11] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[9] }
+func Settle() Script { return scripts[12] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[10] }
+func Trim() Script { return scripts[13] }

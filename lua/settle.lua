@@ -25,6 +25,7 @@
 --- @key events stream what happened
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
+--- @each logs list <id>:logs log lines
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
 --- @item id id the job's id
@@ -39,6 +40,7 @@
 --- @item priority int the job's priority
 --- @item keep flag whether the ended job is kept
 --- @item announce flag whether the outcome is an event at every level
+--- @item job string the job's wire name, for the event
 --- @field version meta
 --- @field paused meta
 --- @field name job
@@ -73,9 +75,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 10) / 2)
-if count < 1 or #KEYS ~= 10 + 2 * count or #ARGV ~= 2 + 12 * count then
-  return redis.error_reply('EMQARGS settle takes 10 keys and 2 arguments, then 2 keys and 12 arguments for each job')
+local count = math.floor((#KEYS - 10) / 3)
+if count < 1 or #KEYS ~= 10 + 3 * count or #ARGV ~= 2 + 13 * count then
+  return redis.error_reply('EMQARGS settle takes 10 keys and 2 arguments, then 3 keys and 13 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -87,7 +89,7 @@ local outcomes = { completed = true, failed = true, retry = true, snooze = true,
 local jobs = {}
 local locks = {}
 for i = 1, count do
-  local a = 2 + 12 * (i - 1)
+  local a = 2 + 13 * (i - 1)
   if ARGV[a + 2] == '' or not outcomes[ARGV[a + 3]] then
     return redis.error_reply('EMQARGS a token is empty or an outcome unknown')
   end
@@ -99,8 +101,8 @@ for i = 1, count do
   if not whole(ARGV[a + 10], 0, 2097151) or not whole(ARGV[a + 11], 0, 1) or not whole(ARGV[a + 12], 0, 1) then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151, keep and announce 0 or 1')
   end
-  jobs[i] = KEYS[9 + 2 * i]
-  locks[i] = KEYS[10 + 2 * i]
+  jobs[i] = KEYS[8 + 3 * i]
+  locks[i] = KEYS[9 + 3 * i]
 end
 
 local time = redis.call('TIME')
@@ -116,17 +118,17 @@ local twins = {}
 local leaving = {}
 local freed = {}
 for i = 1, count do
-  local a = 2 + 12 * (i - 1)
+  local a = 2 + 13 * (i - 1)
   local id = ARGV[a + 1]
   verdicts[i] = 'settled'
   standing[i] = ARGV[a + 3]
   if tokens[i] ~= ARGV[a + 2] or seen[id] then
     verdicts[i] = 'lost'
     standing[i] = ''
-    local last = redis.pcall('HGET', KEYS[9 + 2 * i], 'lst')
+    local last = redis.pcall('HGET', KEYS[8 + 3 * i], 'lst')
     if seen[id] and tokens[i] == ARGV[a + 2] then
       verdicts[i] = 'already'
-      standing[i] = ARGV[2 + 12 * (seen[id] - 1) + 3]
+      standing[i] = ARGV[2 + 13 * (seen[id] - 1) + 3]
       twins[i] = seen[id]
     elseif type(last) == 'string' then
       local token, outcome = string.match(last, '^(.+) (%S+)$')
@@ -134,19 +136,19 @@ for i = 1, count do
         verdicts[i] = 'already'
         standing[i] = outcome
       end
-    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
+    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[8 + 3 * i]) == 0 then
       verdicts[i] = 'gone'
     end
-  elseif not complete and redis.call('EXISTS', KEYS[9 + 2 * i]) == 0 then
+  elseif not complete and redis.call('EXISTS', KEYS[8 + 3 * i]) == 0 then
     -- Its hash was lost while it ran: what is left of it goes too.
     verdicts[i] = 'gone'
     standing[i] = ''
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[10 + 2 * i]
+    freed[#freed + 1] = KEYS[9 + 3 * i]
   else
     seen[id] = i
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[10 + 2 * i]
+    freed[#freed + 1] = KEYS[9 + 3 * i]
   end
 end
 
@@ -162,7 +164,7 @@ local front = {}
 local ranked = {}
 local broken = {}
 for i = 1, count do
-  local a = 2 + 12 * (i - 1)
+  local a = 2 + 13 * (i - 1)
   local id = ARGV[a + 1]
   local outcome = ARGV[a + 3]
   local ended = outcome == 'completed' or outcome == 'failed'
@@ -173,21 +175,21 @@ for i = 1, count do
     if ended and not kept then
       -- Nothing is kept but a stub, which answers a replay for as long as one
       -- may come.
-      local name = redis.pcall('HGET', KEYS[9 + 2 * i], 'name')
-      redis.call('DEL', KEYS[9 + 2 * i])
-      redis.call('HSET', KEYS[9 + 2 * i], 'name', type(name) == 'string' and name or '', 'lst', last)
-      redis.call('PEXPIRE', KEYS[9 + 2 * i], 60000)
+      local name = redis.pcall('HGET', KEYS[8 + 3 * i], 'name')
+      redis.call('DEL', KEYS[8 + 3 * i], KEYS[10 + 3 * i])
+      redis.call('HSET', KEYS[8 + 3 * i], 'name', type(name) == 'string' and name or '', 'lst', last)
+      redis.call('PEXPIRE', KEYS[8 + 3 * i], 60000)
     elseif outcome == 'completed' then
-      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+      written = redis.pcall('HSET', KEYS[8 + 3 * i],
         'returnvalue', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'failed' then
-      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+      written = redis.pcall('HSET', KEYS[8 + 3 * i],
         'failedReason', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'retry' then
-      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+      written = redis.pcall('HSET', KEYS[8 + 3 * i],
         'failedReason', ARGV[a + 4], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     else
-      written = redis.pcall('HSET', KEYS[9 + 2 * i],
+      written = redis.pcall('HSET', KEYS[8 + 3 * i],
         'ukn', ARGV[a + 9], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     end
     if type(written) == 'table' then
@@ -199,7 +201,7 @@ for i = 1, count do
       broken[#broken + 1] = id
     else
       if ARGV[a + 5] ~= '' and (kept or not ended) then
-        redis.call('HSET', KEYS[9 + 2 * i], 'stacktrace', ARGV[a + 5])
+        redis.call('HSET', KEYS[8 + 3 * i], 'stacktrace', ARGV[a + 5])
       end
       local delay = tonumber(ARGV[a + 6])
       local priority = tonumber(ARGV[a + 10])
@@ -220,7 +222,20 @@ for i = 1, count do
       end
     end
     if level == 'all' or (ended and level == 'final') or ARGV[a + 12] == '1' or (outcome == 'quarantined' and level ~= 'none') then
-      redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', outcome, 'jobId', id)
+      local entry = { 'event', outcome, 'jobId', id, 'name', ARGV[a + 13] }
+      if outcome == 'failed' or outcome == 'retry' then
+        entry[#entry + 1] = 'reason'
+        entry[#entry + 1] = string.sub(ARGV[a + 4], 1, 1024)
+      end
+      if outcome == 'completed' or outcome == 'failed' or outcome == 'retry' then
+        entry[#entry + 1] = 'attempt'
+        entry[#entry + 1] = ARGV[a + 7]
+      end
+      if not ended and outcome ~= 'quarantined' then
+        entry[#entry + 1] = 'delay'
+        entry[#entry + 1] = ARGV[a + 6]
+      end
+      redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', unpack(entry))
     end
   end
 end

@@ -2,6 +2,7 @@ package echomq_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -18,7 +19,10 @@ import (
 )
 
 // lively is a handler whose jobs end in every way, by their names.
-func lively(_ context.Context, job *echomq.Job[greeting]) (string, error) {
+func lively(ctx context.Context, job *echomq.Job[greeting]) (string, error) {
+	if err := errors.Join(job.Progress(ctx, 1), job.Log(ctx, "line")); err != nil {
+		return "", err
+	}
 	switch {
 	case job.Payload.Name == "bad":
 		return "", echomq.Fail(errFlaky)
@@ -80,6 +84,7 @@ func (r *roles) live(t *testing.T, f *fixture) {
 	require.NoError(t, err)
 	for _, handle := range append(handles, handle) {
 		require.Contains(t, await(t, f, handle), "hello ")
+		require.Contains(t, f.logs(t, handle), "1 line")
 		require.Equal(t, echomq.StateCompleted, state(t, f, handle))
 	}
 	awaitFailure(t, f, f.enqueue(t, "bad"))
@@ -181,8 +186,8 @@ func TestProducerCannotDoTheWorkersPart(t *testing.T) {
 			args []any
 		}{
 			"settle": {
-				append(queueKeys(r.queue, "meta", "wait", "prioritized", "delayed", "active", "completed", "failed", "quarantine", "marker", "events"), hash, lock),
-				[]any{"final", 100, job.ID, token, "completed", "", "", 0, 1, 1, 0, 0, 1, 0},
+				append(queueKeys(r.queue, "meta", "wait", "prioritized", "delayed", "active", "completed", "failed", "quarantine", "marker", "events"), hash, lock, r.queue.Key(job.ID+":logs")),
+				[]any{"final", 100, job.ID, token, "completed", "", "", 0, 1, 1, 0, 0, 1, 0, "greet"},
 			},
 			"extend": {append(queueKeys(r.queue, "meta", "active"), lock), []any{1000, job.ID, token}},
 			"pick": {

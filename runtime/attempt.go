@@ -73,6 +73,7 @@ func confine(e *Envelope) error {
 		{wire.FieldAttemptsMade, &e.AttemptsMade, maxCount},
 		{wire.FieldAttemptsStarted, &e.AttemptsStarted, maxCount},
 		{wire.FieldUnknownCount, &e.UnknownCount, maxCount},
+		{wire.FieldLogCount, &e.LogCount, maxCount},
 	} {
 		if confined := min(max(*n.value, 0), n.limit); confined != *n.value {
 			err = errors.Join(err, fmt.Errorf("%s is %d", n.name, *n.value))
@@ -143,7 +144,7 @@ func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
 		ctx, stop = context.WithTimeoutCause(ctx, a.settings.timeout, ErrTimeout)
 		defer stop()
 	}
-	value, err := a.handle(ctx)
+	value, err := a.handle(a.reporting(ctx))
 	if limit := a.runner.config.payloadLimit; err == nil && len(value) > limit {
 		// As with one that cannot be encoded, the effect has happened.
 		err = Fail(fmt.Errorf("result has %d bytes and the limit is %d; store large data elsewhere and return a reference, or set PayloadLimit", len(value), limit))
@@ -232,7 +233,7 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 
 func (a attempt) result(outcome script.SettleOutcome) result {
 	return result{
-		order: a.order, id: a.id, token: a.token, outcome: outcome,
+		order: a.order, id: a.id, name: a.envelope.Name, token: a.token, outcome: outcome,
 		attempts: a.envelope.AttemptsMade,
 		starts:   a.envelope.AttemptsStarted,
 		unknown:  a.envelope.UnknownCount,

@@ -52,6 +52,9 @@ var (
 	// ErrResult is a result that cannot be decoded into the type it is awaited
 	// as.
 	ErrResult = errors.New("result cannot be decoded")
+	// ErrProgress is a progress that cannot be encoded, is over the limit, or
+	// cannot be decoded into the type it is read as.
+	ErrProgress = errors.New("progress is not valid")
 	// ErrAwaitLimit ends an Await whose context has no deadline.
 	ErrAwaitLimit = errors.New("await limit reached")
 	// ErrClosed is a client or worker that was closed before.

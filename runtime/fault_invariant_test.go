@@ -45,6 +45,7 @@ type queueSnapshot struct {
 	hashes   map[string]map[string]string // of jobs, by id
 	locks    map[string]string            // by id
 	reserved map[string]string            // by id
+	logs     map[string]int               // by id: how many lines
 	marker   []string
 	wrongs   []string
 }
@@ -58,7 +59,7 @@ func (b *faultBed) snapshot(ctx context.Context) (*queueSnapshot, error) {
 	s := &queueSnapshot{
 		queue: b.queue,
 		kinds: map[string]string{}, expiring: map[string]bool{}, places: map[string][]string{},
-		hashes: map[string]map[string]string{}, locks: map[string]string{}, reserved: map[string]string{},
+		hashes: map[string]map[string]string{}, locks: map[string]string{}, reserved: map[string]string{}, logs: map[string]int{},
 	}
 	for _, entry := range reply {
 		entry := entry.([]any)
@@ -126,6 +127,8 @@ func (s *queueSnapshot) readJob(key wire.Key, kind string, expires bool, content
 		s.expiring[id] = expires
 	case key.Part == "lock" && kind == "string" && !expires:
 		s.locks[id] = content[0]
+	case key.Part == "logs" && kind == "list" && !expires:
+		s.logs[id] = len(content)
 	default:
 		s.wrong("job %s has a key %q, a %s (expires: %v)", id, key.Part, kind, expires)
 	}
@@ -173,6 +176,11 @@ func (s *queueSnapshot) violations(atRest bool) []string {
 	for _, id := range slices.Concat(slices.Collect(maps.Keys(s.locks)), slices.Collect(maps.Keys(s.reserved))) {
 		if len(s.places[id]) == 0 {
 			wrong("job %s is held and stands nowhere", id)
+		}
+	}
+	for id, lines := range s.logs {
+		if s.hashes[id]["lgc"] == "" || s.expiring[id] {
+			wrong("job %s has %d log lines and is gone, or knows of none", id, lines)
 		}
 	}
 	for _, id := range s.marker {

@@ -1,6 +1,8 @@
 package echomq_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -48,9 +50,17 @@ func TestEveryCallSurvivesLostConnections(t *testing.T) {
 	}
 }
 
-// lostCalls is the scenario: a worker dies with a job, whose recovery another
+// reporting does a chore and tells of it.
+func (l *ledger) reporting(ctx context.Context, job *echomq.Job[chore]) (string, error) {
+	if err := errors.Join(job.Progress(ctx, job.Attempt()), job.Log(ctx, "begins")); err != nil {
+		l.wrong("job %s cannot report: %v", job.ID, err)
+	}
+	return l.handle(ctx, job)
+}
+
+// lostCalls is the scenario: the queue is paused and resumed; a worker dies with a job, whose recovery another
 // must make; jobs run longer than a renewal interval, fail, are delayed, have
-// priorities and are awaited; ended ones are trimmed.
+// priorities, report and are awaited; ended ones are trimmed.
 func lostCalls(t *testing.T, b *faultBed, match func(command []string) bool) {
 	// The lease must not run out while a call is tried again: the pauses before
 	// the first three tries come to 280 ms at most.
@@ -82,15 +92,24 @@ func lostCalls(t *testing.T, b *faultBed, match func(command []string) bool) {
 		enqueue(chore{}, echomq.Priority(1+i%2))
 	}
 	enqueue(chore{Takes: 3 * lease / 2})
-	worker := b.work(t, client, echomq.Lease(lease), echomq.Concurrency(3), echomq.CleanEvery(100*time.Millisecond))
+	queue, err := client.Queue(b.spec.Name)
+	require.NoError(t, err)
+	require.NoError(t, queue.Pause(b.ctx))
+	worker := b.workWith(t, client, b.ledger.reporting, echomq.Lease(lease), echomq.Concurrency(3), echomq.CleanEvery(100*time.Millisecond))
+	require.NoError(t, queue.Resume(b.ctx))
 	for _, handle := range handles {
 		result, err := handle.Await(b.ctx)
 		require.NoError(t, err)
 		assert.Equal(t, handle.ID, result)
 		b.requireSound(t)
 	}
-	_, err := stalled.Await(b.ctx)
+	_, err = stalled.Await(b.ctx)
 	require.NoError(t, err)
+	for _, handle := range handles {
+		lines, err := handle.Logs(b.ctx, 0)
+		require.NoError(t, err)
+		assert.Len(t, lines, want[handle.ID], "each attempt's line stands there once")
+	}
 	snapshot := b.requireSound(t)
 	assert.Equal(t, "1", snapshot.hashes["lost-job"]["stc"])
 

@@ -13,4 +13,7 @@ type Job[T any] struct {
 	// Payload is what the producer sent.
 	Payload T `json:"payload"`
 	Envelope
+
+	reporter *reporter // nil without a worker
+	logged   []string  // without a worker
 }

@@ -214,6 +214,9 @@ func Retain(keep KeepSpec) JobOption {
 		if keep.Failed != (Keep{}) {
 			c.spec.Keep.Failed = keep.Failed
 		}
+		if keep.Logs != 0 {
+			c.spec.Keep.Logs = keep.Logs
+		}
 	}
 }
 

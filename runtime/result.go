@@ -13,6 +13,7 @@ import (
 type result struct {
 	order    uint64 // of the jobs that this worker started
 	id       wire.JobID
+	name     string // of the job, on the wire
 	token    string
 	outcome  script.SettleOutcome
 	value    []byte // the encoded result, or the reason
@@ -57,7 +58,7 @@ func settleCall(level EventLevel, results []result) script.Settle {
 			Value: res.value, Trace: res.trace,
 			Delay:    ceilMilliseconds(res.delay),
 			Attempts: int64(res.attempts), Starts: int64(res.starts), Unknown: int64(res.unknown),
-			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce,
+			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce, Job: res.name,
 		}
 	}
 	return script.Settle{

@@ -61,7 +61,7 @@ func handling[T, R any](handle func(context.Context, *Job[T]) (R, error)) func(c
 		if err != nil {
 			return nil, Fail(fmt.Errorf("payload cannot be decoded: %w", err))
 		}
-		result, err := handle(ctx, &Job[T]{Payload: payload, Envelope: envelope})
+		result, err := handle(ctx, &Job[T]{Payload: payload, Envelope: envelope, reporter: reporterFrom(ctx)})
 		if err != nil {
 			return nil, err
 		}

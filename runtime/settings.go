@@ -61,6 +61,9 @@ func (s JobSpec) check() error {
 	if err := s.Batch.check(); err != nil {
 		return err
 	}
+	if s.Keep.Logs < 0 && s.Keep.Logs != NoLogs || s.Keep.Logs > MaxLogs {
+		return optionError("keep logs: %d must be from 1 to %d, or NoLogs", s.Keep.Logs, MaxLogs)
+	}
 	if err := s.Keep.Completed.check("completed"); err != nil {
 		return err
 	}
@@ -92,6 +95,7 @@ func encodeOpts(spec JobSpec) string {
 		Stalls:        unless(spec.Retry.Stalls, DefaultStalls),
 		KeepCompleted: encodeKeep(spec.Keep.Completed),
 		KeepFailed:    encodeKeep(spec.Keep.Failed),
+		KeepLogs:      unless(spec.Keep.Logs, DefaultLogs),
 	}
 	switch spec.Timeout {
 	case DefaultTimeout:
@@ -158,6 +162,7 @@ type settings struct {
 	base, cap     time.Duration
 	keepCompleted wire.KeepOpts
 	keepFailed    wire.KeepOpts
+	keepLogs      int
 	trace         *wire.TraceOpts
 }
 
@@ -185,6 +190,7 @@ func decodeSettings(encoded string) (settings, error) {
 		cap:           DefaultBackoffCap,
 		keepCompleted: defaultKeepCompleted,
 		keepFailed:    defaultKeepFailed,
+		keepLogs:      min(max(orDefault(opts.KeepLogs, DefaultLogs), 0), MaxLogs),
 		trace:         opts.Trace,
 	}
 	if opts.Timeout != 0 {

@@ -18,6 +18,7 @@ const (
 	DefaultStopTimeout    = 25 * time.Second
 	DefaultPayloadLimit   = 1 << 20
 	DefaultEventHistory   = 10_000
+	DefaultLogs           = 100
 )
 
 // MaxPriority is the largest priority that a job can have. 0, the default, runs
@@ -86,6 +87,8 @@ const (
 	NoStalls = -1
 	// NoLimit, as the count of a [Keep], bounds a job's stay by age alone.
 	NoLimit = -1
+	// NoLogs, as the number of log lines of a [KeepSpec], keeps none.
+	NoLogs = -1
 	// Forever, as the age of a [Keep], bounds a job's stay by count alone.
 	Forever time.Duration = -1
 )
@@ -152,6 +155,9 @@ type KeepSpec struct {
 	Completed Keep
 	// Failed is for jobs that failed for good; default 14 days and 100,000.
 	Failed Keep
+	// Logs is how many of the job's log lines are kept, the newest, for as long
+	// as the job; default 100, at most [MaxLogs], [NoLogs] for none.
+	Logs int
 }
 
 // Keep says for how long an ended job is kept. Both bounds hold: the job goes

@@ -37,8 +37,8 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "inspect"},
-	Worker:   {"due", "extend", "pick", "promote", "recover", "settle", "trim"},
+	Producer: {"add", "inspect", "report"},
+	Worker:   {"due", "extend", "log", "pick", "progress", "promote", "recover", "settle", "trim"},
 	Operator: {"pause", "resume"},
 }
 

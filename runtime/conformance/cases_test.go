@@ -28,6 +28,7 @@ var situations = map[string]string{
 	"active, only ranked":    `active zset a=1000; a:lock text w:1; a hash name=mail data=1 ats=1 priority=4`,
 	"another's":              `active zset a=1000; a:lock text w:2; a hash name=mail data=1 ats=2 pb=w processedOn=900; reserved hash b=w:2`,
 	"completed":              `completed zset a=900 b=950; a hash name=mail data=1 finishedOn=900 lst="w:1 completed"; a:logs list line`,
+	"logged":                 `completed zset a=900 b=950; a hash name=mail progress=1 lgc=2; a:logs list "1 800 one" "2 801 two"`,
 	"failed":                 `failed zset a=900 b=950; a hash name=mail data=1 finishedOn=900 lst="w:1 failed"`,
 	"stub":                   `a stub name=mail lst="w:1 completed"`,
 	"lost while waiting":     `wait list a; marker zset a=0`,
@@ -88,7 +89,16 @@ func calls() map[string]model.Caller {
 		"pause":          script.Pause{Events: "all", History: 100},
 		"resume":         script.Resume{Events: "all", History: 100},
 		"due of many":    script.Due{Limit: 10},
-		"inspect":        script.Inspect{Items: []script.InspectItem{{ID: a}, {ID: b}, {ID: c}}},
+		"progress": script.Progress{Events: "all", History: 100, Items: []script.ProgressItem{
+			{ID: a, Token: "w:1", Value: []byte(`{"done":1}`), Announce: true}, {ID: b, Token: "w:1", Value: []byte("2")},
+		}},
+		"log": script.Log{Keep: 2, Items: []script.LogItem{
+			{ID: a, Token: "w:1", Number: 1, Line: []byte("one")}, {ID: a, Token: "w:1", Number: 1, Line: []byte("one")},
+			{ID: a, Token: "w:1", Number: 2, Line: []byte("two")}, {ID: b, Token: "w:1", Number: 3, Line: []byte("three")},
+		}},
+		"log of one line": script.Log{Keep: 1, Items: []script.LogItem{{ID: a, Token: "w:1", Number: 1, Line: []byte("one")}}},
+		"report":          script.Report{Limit: 10, Items: []script.ReportItem{{ID: a}, {ID: b, After: 1}}},
+		"inspect":         script.Inspect{Items: []script.InspectItem{{ID: a}, {ID: b}, {ID: c}}},
 	}
 	for _, outcome := range []script.SettleOutcome{"completed", "failed", "retry", "snooze", "release"} {
 		for what, item := range map[string]script.SettleItem{

@@ -58,6 +58,7 @@ var stages = []stage{
 	{"delayed", "a job that is due in a while is promoted then", (*trip).delayed},
 	{"retried", "a job fails once, comes back, and completes", (*trip).retried},
 	{"failed", "a job fails for good", (*trip).failed},
+	{"reporting", "a job records progress and a log line, which are read", (*trip).reporting},
 	{"stalled", "a worker renews its lease, then is lost; another recovers the job and runs it", (*trip).stalled},
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"trimmed", "ended jobs that are no longer kept are deleted, with every key of theirs", (*trip).trimmed},
@@ -124,6 +125,13 @@ func (t *trip) handle(ctx context.Context, job *echomq.Job[errand]) (string, err
 	switch {
 	case job.Payload.Case == "retried" && job.Attempt() == 1:
 		return "", echomq.RetryAfter(20*time.Millisecond, errors.New("the first attempt fails"))
+	case job.Payload.Case == "reporting":
+		if err := job.Progress(ctx, 50); err != nil {
+			return "", err
+		}
+		if err := job.Log(ctx, "half way"); err != nil {
+			return "", err
+		}
 	case job.Payload.Case == "failed":
 		return "", echomq.Fail(errors.New("this job is to fail"))
 	case job.Payload.Case == "stalled" && job.AttemptsStarted == 1:
@@ -189,6 +197,26 @@ func (t *trip) failed(ctx context.Context) error {
 	}
 	if errors.As(err, &failure) {
 		return nil
+	}
+	return err
+}
+
+// reporting reads what a job has told while it ran.
+func (t *trip) reporting(ctx context.Context) error {
+	handle, err := t.add(ctx, "reporting")
+	if err != nil {
+		return err
+	}
+	if err := awaitResult(ctx, handle, "done: reporting"); err != nil {
+		return err
+	}
+	progress, err := handle.Progress(ctx)
+	if err != nil {
+		return err
+	}
+	lines, err := handle.Logs(ctx, 0)
+	if err == nil && (string(progress) != "50" || len(lines) != 1 || lines[0].Text != "half way") {
+		err = fmt.Errorf("job %s recorded %q and %v", handle.ID, progress, lines)
 	}
 	return err
 }

@@ -49,6 +49,11 @@ type Envelope struct {
 	Stacktrace string `wire:"stacktrace" json:"stacktrace,omitempty"`
 	// RepeatJobKey is the id of the scheduler that added the job.
 	RepeatJobKey string `wire:"rjk" json:"repeatJobKey,omitempty"`
+	// Progress is how far the job has come, as it said last, in JSON; it stays
+	// through retries.
+	Progress []byte `wire:"progress" json:"progress,omitempty"`
+	// LogCount is the number of the job's last log line, from 1.
+	LogCount int `wire:"lgc" json:"logCount,omitempty"`
 	// DeferredFailure, where set, is the reason for which the next worker that
 	// takes the job settles it as failed without running it.
 	DeferredFailure string `wire:"defa" json:"deferredFailure,omitempty"`

@@ -28,6 +28,8 @@ const (
 	FieldFailedReason    = "failedReason"
 	FieldStacktrace      = "stacktrace"
 	FieldRepeatJobKey    = "rjk"
+	FieldProgress        = "progress"
+	FieldLogCount        = "lgc"
 	FieldDeferredFailure = "defa"
 	FieldLastSettle      = "lst"
 )
@@ -55,6 +57,8 @@ func EnvelopeFields() []string {
 		FieldFailedReason,
 		FieldStacktrace,
 		FieldRepeatJobKey,
+		FieldProgress,
+		FieldLogCount,
 		FieldDeferredFailure,
 		FieldLastSettle,
 	}
@@ -102,6 +106,10 @@ func LongName(wire string) (long string, ok bool) {
 		return "stacktrace", true
 	case FieldRepeatJobKey:
 		return "repeatJobKey", true
+	case FieldProgress:
+		return "progress", true
+	case FieldLogCount:
+		return "logCount", true
 	case FieldDeferredFailure:
 		return "deferredFailure", true
 	}
@@ -150,6 +158,10 @@ func WireName(long string) (wire string, ok bool) {
 		return FieldStacktrace, true
 	case "repeatJobKey":
 		return FieldRepeatJobKey, true
+	case "progress":
+		return FieldProgress, true
+	case "logCount":
+		return FieldLogCount, true
 	case "deferredFailure":
 		return FieldDeferredFailure, true
 	}
@@ -217,6 +229,10 @@ func (h *Envelope) Set(wire, value string) error {
 		h.Stacktrace = string(value)
 	case FieldRepeatJobKey:
 		h.RepeatJobKey = string(value)
+	case FieldProgress:
+		h.Progress = []byte(value)
+	case FieldLogCount:
+		reason = setNumber(value, &h.LogCount)
 	case FieldDeferredFailure:
 		h.DeferredFailure = string(value)
 	case FieldLastSettle:

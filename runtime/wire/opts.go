@@ -15,6 +15,8 @@ type Opts struct {
 	// KeepCompleted and KeepFailed say for how long the ended job is kept.
 	KeepCompleted *KeepOpts `json:"keepCompleted,omitempty"`
 	KeepFailed    *KeepOpts `json:"keepFailed,omitempty"`
+	// KeepLogs is how many of the job's log lines are kept; -1 for none.
+	KeepLogs int `json:"kl,omitempty"`
 	// Trace is the trace context of the request that added the job.
 	Trace *TraceOpts `json:"tm,omitempty"`
 }

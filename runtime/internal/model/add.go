@@ -38,7 +38,7 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 			s.enqueue(id, 0)
 			waiting = append(waiting, id)
 		}
-		s.event(c.Events == script.AddEventsAll, "added", id)
+		s.event(c.Events == script.AddEventsAll, "added", id, "name", item.Name, "delay", number(max(due-now, 0)))
 		reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictAdded})
 	}
 	switch {

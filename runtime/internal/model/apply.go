@@ -57,6 +57,12 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.pause(call, now)
 	case script.Resume:
 		return s.resume(call, now)
+	case script.Progress:
+		return s.progress(call, now)
+	case script.Log:
+		return s.log(call, now)
+	case script.Report:
+		return s.report(call, now)
 	}
 	panic(fmt.Sprintf("model: unknown call %T", call))
 }
@@ -96,6 +102,15 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Resume:
 		r, err := script.DecodeResume(reply)
+		return r, r.Now, err
+	case script.Progress:
+		r, err := script.DecodeProgress(reply)
+		return r, r.Now, err
+	case script.Log:
+		r, err := script.DecodeLog(reply)
+		return r, r.Now, err
+	case script.Report:
+		r, err := script.DecodeReport(reply)
 		return r, r.Now, err
 	}
 	panic(fmt.Sprintf("model: unknown call %T", call))

@@ -18,7 +18,7 @@ func (s *State) promote(c script.Promote, now int64) script.PromoteReply {
 		switch verdict {
 		case script.PromoteVerdictPromoted:
 			promoted = true
-			s.event(c.Events == script.PromoteEventsAll, "waiting", id)
+			s.event(c.Events == script.PromoteEventsAll, "waiting", id, "name", s.Jobs[id].Fields["name"])
 		case script.PromoteVerdictOrphan, script.PromoteVerdictQuarantined:
 			s.event(c.Events != script.PromoteEventsNone, string(verdict), id)
 		}

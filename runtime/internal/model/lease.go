@@ -30,7 +30,12 @@ func (s *State) recover(c script.Recover, now int64) script.RecoverReply {
 		s.reach("recover", string(verdict))
 		switch verdict {
 		case script.RecoverVerdictStalled, script.RecoverVerdictOrphan, script.RecoverVerdictQuarantined:
-			s.event(c.Events != script.RecoverEventsNone, string(verdict), item.ID.String())
+			var fields []string
+			if verdict == script.RecoverVerdictStalled {
+				job := s.Jobs[item.ID.String()].Fields
+				fields = []string{"name", job["name"], "stalls", job["stc"]}
+			}
+			s.event(c.Events != script.RecoverEventsNone, string(verdict), item.ID.String(), fields...)
 		}
 		reply.Results = append(reply.Results, script.RecoverResult{Verdict: verdict})
 	}

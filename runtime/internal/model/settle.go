@@ -52,13 +52,14 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 		s.reach("settle", "quarantined")
 		s.Quarantine[id] = now
 		written := level != script.SettleEventsNone || item.Announce
-		s.event(written, "quarantined", id)
+		s.event(written, "quarantined", id, "name", item.Job)
 		return gone
 	}
 	last := item.Token + " " + string(item.Outcome)
 	switch {
 	case ended && !item.Keep:
 		s.reach("settle", "stub")
+		delete(s.Parts, id+":logs")
 		s.Jobs[id] = &Job{Stub: true, Fields: map[string]string{"name": job.Fields["name"], "lst": last}}
 	default:
 		settledFields(job.Fields, item, now)
@@ -66,7 +67,7 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 		s.move(item, now, back)
 	}
 	written := level == script.SettleEventsAll || ended && level == script.SettleEventsFinal || item.Announce
-	s.event(written, string(item.Outcome), id)
+	s.event(written, string(item.Outcome), id, settledEvent(item)...)
 	return script.SettleResult{Verdict: script.SettleVerdictSettled, Outcome: string(item.Outcome)}
 }
 
@@ -98,8 +99,24 @@ func (s *State) settleLate(id, token string, before memory) script.SettleResult 
 	return script.SettleResult{Verdict: script.SettleVerdictLost}
 }
 
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// settledEvent returns what the event of a settled job tells beside its name.
+func settledEvent(item script.SettleItem) []string {
+	fields := []string{"name", item.Job}
+	reason := string(item.Value[:min(len(item.Value), 1024)])
+	switch item.Outcome {
+	case script.SettleOutcomeCompleted:
+		return append(fields, "attempt", number(item.Attempts))
+	case script.SettleOutcomeFailed:
+		return append(fields, "attempt", number(item.Attempts), "reason", reason)
+	case script.SettleOutcomeRetry:
+		return append(fields, "attempt", number(item.Attempts), "reason", reason, "delay", number(item.Delay))
+	}
+	return append(fields, "delay", number(item.Delay))
+}
+
 func settledFields(fields map[string]string, item script.SettleItem, now int64) {
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	fields["atm"] = number(item.Attempts)
 	switch item.Outcome {
 	case script.SettleOutcomeCompleted:

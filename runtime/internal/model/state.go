@@ -177,10 +177,11 @@ func (s *State) wakeForDue(ids []string) {
 	}
 }
 
-// event notes an event if it is written.
-func (s *State) event(written bool, name, id string) {
+// event notes an event if it is written, with its fields and their values in
+// turn.
+func (s *State) event(written bool, name, id string, fields ...string) {
 	if written {
-		s.Events = append(s.Events, Event{Name: name, ID: id})
+		s.Events = append(s.Events, Event{Name: name, ID: id, Fields: EventFields(fields)})
 	}
 }
 

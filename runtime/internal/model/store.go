@@ -29,8 +29,20 @@ type (
 	Stream []Event
 )
 
-// Event is an entry of the stream of events.
-type Event struct{ Name, ID string }
+// Event is an entry of the stream of events. Stores are written without its
+// fields.
+type Event struct{ Name, ID, Fields string }
+
+// EventFields returns the fields of an event, given in turn with their values,
+// as [Event] has them.
+func EventFields(fields []string) string {
+	var words []string
+	for i := 0; i+1 < len(fields); i += 2 {
+		words = append(words, quote(fields[i])+"="+quote(fields[i+1]))
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
 
 // day is how far from now a number is still written relative to it.
 const day = 24 * 60 * 60 * 1000

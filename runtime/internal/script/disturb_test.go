@@ -187,7 +187,7 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 	}
 	worker := w.workers[0]
 	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
-		w.someRecover(), w.someTrim(), w.somePause())
+		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker))
 	if err := w.make(ctx, nil, call); err != nil {
 		return err
 	}

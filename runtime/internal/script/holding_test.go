@@ -42,11 +42,57 @@ func (w *world) someSettle(by *worker) model.Caller {
 			Value: []byte(one(w, "", "a value")), Trace: []byte(one(w, "", `["first","second"]`)),
 			Delay: one[int64](w, 0, 0, 1, 2, hour), Attempts: held.attempts + 1, Starts: held.starts,
 			Unknown: w.random.Int64N(3), Priority: held.priority,
-			Keep: w.chance(60), Announce: w.chance(20),
+			Keep: w.chance(60), Announce: w.chance(20), Job: "mail",
 		})
 	}
 	if len(call.Items) == 0 {
 		return nil
+	}
+	return call
+}
+
+// reporters returns jobs to report of: those that a worker holds, and damaged
+// ones that somebody does.
+func (w *world) reporters(by *worker) []holding {
+	chosen := w.holdings(by, false)
+	if id := w.some(func(id string, job *model.Job) bool { return job.Foreign != "" && w.state.Locks[id] != "" }); id != "" {
+		chosen = append(chosen, holding{id: id, token: w.state.Locks[id]})
+	}
+	return chosen
+}
+
+func (w *world) someProgress(by *worker) model.Caller {
+	call := script.Progress{Events: script.ProgressEvents(w.level()), History: 1000}
+	for _, held := range w.reporters(by) {
+		call.Items = append(call.Items, script.ProgressItem{
+			ID: jobID(held.id), Token: held.token, Value: []byte(one(w, "1", `{"done":2}`)), Announce: w.chance(70),
+		})
+	}
+	if len(call.Items) == 0 {
+		return nil
+	}
+	return call
+}
+
+func (w *world) someLog(by *worker) model.Caller {
+	call := script.Log{Keep: one[int64](w, 1, 2, 100)}
+	for _, held := range w.reporters(by) {
+		for range 1 + w.random.IntN(3) {
+			call.Items = append(call.Items, script.LogItem{
+				ID: jobID(held.id), Token: held.token, Number: 1 + w.random.Int64N(6), Line: []byte(one(w, "", "a line")),
+			})
+		}
+	}
+	if len(call.Items) == 0 {
+		return nil
+	}
+	return call
+}
+
+func (w *world) someReport() model.Caller {
+	call := script.Report{Limit: one[int64](w, 0, 1, 2, 1000)}
+	for _, id := range w.ids(4) {
+		call.Items = append(call.Items, script.ReportItem{ID: id, After: w.random.Int64N(3)})
 	}
 	return call
 }

@@ -106,6 +106,9 @@ pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
 inspect: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, completed and not kept,
   failed and not kept
+progress: recorded, lost, gone, EMQVERSION
+log: recorded, recorded before, the oldest goes, lost, gone, EMQVERSION
+report: lines, known, missing
 `
 
 func reaches() []model.Reach {

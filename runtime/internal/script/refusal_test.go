@@ -60,6 +60,13 @@ func wellFormed() map[string]model.Caller {
 		"inspect": script.Inspect{Items: []script.InspectItem{
 			{ID: jobID("w1")}, {ID: jobID("a1")},
 		}},
+		"progress": script.Progress{Events: "all", History: 100, Items: []script.ProgressItem{
+			{ID: jobID("a1"), Token: "w:1", Value: []byte("1"), Announce: true}, {ID: jobID("w1"), Token: "w:1"},
+		}},
+		"log": script.Log{Keep: 10, Items: []script.LogItem{
+			{ID: jobID("a1"), Token: "w:1", Number: 1, Line: []byte("line")}, {ID: jobID("w1"), Token: "w:1", Number: 1},
+		}},
+		"report": script.Report{Limit: 10, Items: []script.ReportItem{{ID: jobID("a1")}, {ID: jobID("w1"), After: 1}}},
 	}
 }
 
@@ -153,7 +160,8 @@ func argumentsOf(t *testing.T, call script.Call) []argument {
 var limits = map[string][]string{
 	"add priority": {"-1", "2097152"}, "settle priority": {"-1", "2097152"},
 	"pick want": {"-1", "501"}, "pick window": {"0", "1001"}, "pick lease": {"0", "-1"}, "pick limit": {"-1"},
-	"pick payload": {"-1"}, "extend lease": {"0", "-1"}, "due limit": {"0", "501", "-1"},
+	"pick payload": {"-1"}, "log keep": {"0", "10001", "-1"}, "log number": {"0", "-1"}, "progress history": {"-1"},
+	"report limit": {"1001", "-1"}, "report after": {"-1"}, "extend lease": {"0", "-1"}, "due limit": {"0", "501", "-1"},
 	"add history": {"-1"}, "pick history": {"-1"}, "settle history": {"-1"}, "promote history": {"-1"}, "recover history": {"-1"},
 }
 

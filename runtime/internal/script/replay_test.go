@@ -79,6 +79,12 @@ func repeated() map[string][2]model.Caller {
 		"trim by number": twice(script.Trim{Set: script.TrimSetFailed, Items: []script.TrimItem{{ID: a, Age: -1, Newer: 0}}}),
 		"trim of nothing": twice(script.Trim{Set: script.TrimSetCompleted,
 			Items: []script.TrimItem{{ID: a, Age: -1, Newer: -1}}}),
+		"progress": twice(script.Progress{Events: script.ProgressEventsNone, History: 100,
+			Items: []script.ProgressItem{{ID: a, Token: "w:1", Value: []byte("1")}}}),
+		"log": twice(script.Log{Keep: 10, Items: []script.LogItem{
+			{ID: a, Token: "w:1", Number: 1, Line: []byte("one")}, {ID: a, Token: "w:1", Number: 2, Line: []byte("two")},
+		}}),
+		"report":  twice(script.Report{Limit: 10, Items: []script.ReportItem{{ID: a}}}),
 		"due":     twice(script.Due{Limit: 10}),
 		"pause":   twice(script.Pause{Events: script.PauseEventsAll, History: 100}),
 		"resume":  twice(script.Resume{Events: script.ResumeEventsAll, History: 100}),

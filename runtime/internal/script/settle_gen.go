@@ -58,11 +58,13 @@ type SettleItem struct {
 	Keep bool
 	// Announce: whether the outcome is an event at every level.
 	Announce bool
+	// Job: the job's wire name, for the event.
+	Job string
 }
 
 // Call builds the call for queue.
 func (c Settle) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+2*len(c.Items))
+	keys := make([]string, 0, 10+3*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -75,14 +77,14 @@ func (c Settle) Call(queue wire.Queue) Call {
 		queue.Key("marker"),
 		queue.Key("events"),
 	)
-	args := make([]any, 0, 2+12*len(c.Items))
+	args := make([]any, 0, 2+13*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
 	)
 	for i := range c.Items {
 		item := &c.Items[i]
-		keys = append(keys, queue.Job(item.ID), queue.JobKey(item.ID, "lock"))
+		keys = append(keys, queue.Job(item.ID), queue.JobKey(item.ID, "lock"), queue.JobKey(item.ID, "logs"))
 		args = append(args,
 			item.ID.String(),
 			item.Token,
@@ -96,6 +98,7 @@ func (c Settle) Call(queue wire.Queue) Call {
 			item.Priority,
 			flag(item.Keep),
 			flag(item.Announce),
+			item.Job,
 		)
 	}
 	return Call{Script: lua.Settle(), Keys: keys, Args: args}

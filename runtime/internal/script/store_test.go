@@ -135,7 +135,13 @@ func (b *bench) events(ctx context.Context) (model.Stream, error) {
 	for _, entry := range entries {
 		name, _ := entry.Values["event"].(string)
 		id, _ := entry.Values["jobId"].(string)
-		events = append(events, model.Event{Name: name, ID: id})
+		var fields []string
+		for field, value := range entry.Values {
+			if field != "event" && field != "jobId" {
+				fields = append(fields, field, value.(string))
+			}
+		}
+		events = append(events, model.Event{Name: name, ID: id, Fields: model.EventFields(fields)})
 		b.seen = "(" + entry.ID
 	}
 	return events, nil

@@ -82,17 +82,23 @@ func (w *world) act(ctx context.Context) error {
 		return w.make(ctx, worker, w.somePick(worker))
 	case n < 54:
 		return w.make(ctx, worker, w.someSettle(worker))
-	case n < 58:
+	case n < 57:
 		return w.make(ctx, worker, w.someExtend(worker))
-	case n < 64:
+	case n < 59:
+		return w.make(ctx, worker, w.someProgress(worker))
+	case n < 62:
+		return w.make(ctx, worker, w.someLog(worker))
+	case n < 63:
+		return w.make(ctx, nil, w.someReport())
+	case n < 67:
 		return w.make(ctx, nil, w.somePromote())
-	case n < 70:
+	case n < 71:
 		return w.make(ctx, nil, w.someRecover())
-	case n < 72:
+	case n < 73:
 		return w.make(ctx, nil, script.Due{Limit: one[int64](w, 1, 2, 4, 500, 500)})
-	case n < 75:
+	case n < 76:
 		return w.make(ctx, nil, script.Inspect{Items: inspectItems(w.ids(4))})
-	case n < 79:
+	case n < 80:
 		return w.make(ctx, nil, w.someTrim())
 	case n < 84:
 		return w.replay(ctx)
