@@ -10,6 +10,9 @@ var (
 	// ErrOptions is the error of [Start] for [Process] and [InMemory] together.
 	ErrOptions = errors.New("start an embedded server: the options Process and InMemory exclude each other; give one or neither")
 
+	// ErrClock is the error of [Server.Advance] for a server whose clock goes.
+	ErrClock = errors.New("advance an embedded server: its clock goes by itself; start it with StandingClock")
+
 	// ErrNotInstalled is the error of [Start] with [Process] where no server is
 	// installed.
 	ErrNotInstalled = errors.New("start an embedded server: neither valkey-server nor redis-server is on PATH; " +

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -29,9 +30,14 @@ type memory struct {
 	stop     chan struct{}
 	accepted chan struct{} // closed when accept has returned
 	ticked   chan struct{} // closed when passTime has returned
+
+	mu  sync.Mutex
+	now time.Time // of a clock that stands; zero for one that goes
 }
 
-func startMemory() (*memory, error) {
+// startMemory starts miniredis; with a clock that begins there and stands, unless
+// it is zero.
+func startMemory(clock time.Time) (*memory, error) {
 	dir, err := childserver.TempDir()
 	if err != nil {
 		return nil, err
@@ -47,12 +53,18 @@ func startMemory() (*memory, error) {
 		stop:     make(chan struct{}),
 		accepted: make(chan struct{}),
 		ticked:   make(chan struct{}),
+		now:      clock,
 	}
 	if err := m.listenNowhere(); err != nil {
 		return nil, errors.Join(err, listener.Close(), os.RemoveAll(dir))
 	}
 	go m.accept()
-	go m.passTime()
+	if clock.IsZero() {
+		go m.passTime()
+	} else {
+		m.server.SetTime(clock)
+		close(m.ticked)
+	}
 	return m, nil
 }
 
@@ -101,6 +113,21 @@ func (m *memory) passTime() {
 			last = now
 		}
 	}
+}
+
+// advance moves a clock that stands, and returns what it then shows.
+func (m *memory) advance(d time.Duration) (now time.Time, stands bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now.IsZero() {
+		return time.Time{}, false
+	}
+	if d > 0 {
+		m.now = m.now.Add(d)
+		m.server.SetTime(m.now)
+		m.server.FastForward(d)
+	}
+	return m.now, true
 }
 
 func (m *memory) String() string {

@@ -3,6 +3,7 @@ package embedded
 import (
 	"log/slog"
 	"os/exec"
+	"time"
 )
 
 // Option is a setting of [Start].
@@ -11,6 +12,7 @@ type Option func(*config)
 type config struct {
 	process  bool
 	inMemory bool
+	clock    time.Time // where a clock that stands begins; zero for one that goes
 	logger   *slog.Logger
 	lookPath func(name string) (string, error)
 }
@@ -39,4 +41,19 @@ func Logger(logger *slog.Logger) Option {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	return func(c *config) { c.logger = logger }
+}
+
+// StandingClock asks for miniredis in this process, as [InMemory] does, with a
+// clock that begins at start and stands until [Server.Advance] moves it. Due
+// times, deadlines and expiry follow it, since the server's clock is the one that
+// counts; what waits in the program itself, such as a reader that blocks, does
+// not. It is for tests. A start before 1970 is taken as the present.
+func StandingClock(start time.Time) Option {
+	return func(c *config) {
+		c.inMemory = true
+		c.clock = start
+		if start.Before(time.Unix(0, 0)) {
+			c.clock = time.Now()
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -78,7 +79,7 @@ func Start(ctx context.Context, opts ...Option) (*Server, error) {
 // start starts the engine that the options ask for.
 func (c *config) start(ctx context.Context) (engine, error) {
 	if c.inMemory {
-		return startMemory()
+		return startMemory(c.clock)
 	}
 	process, err := startProcess(ctx, c.lookPath)
 	switch {
@@ -91,7 +92,7 @@ func (c *config) start(ctx context.Context) (engine, error) {
 	case !errors.Is(err, ErrNotInstalled):
 		c.logger.WarnContext(ctx, "embedded server: a server is installed but does not start; using miniredis", "error", err)
 	}
-	return startMemory()
+	return startMemory(c.clock)
 }
 
 // Redis returns a client of the server. It belongs to the server, which closes
@@ -121,6 +122,18 @@ func (s *Server) Options() *redis.Options {
 // Engine describes what answers, for example "valkey 8.0.1 (private process)"
 // or "miniredis 2.40.0 (in process)".
 func (s *Server) Engine() string { return s.engine.String() }
+
+// Advance moves the clock of a server with a [StandingClock] forward and returns
+// what it then shows; a time that is not positive only returns it. The error is
+// [ErrClock] for a server whose clock goes by itself.
+func (s *Server) Advance(d time.Duration) (time.Time, error) {
+	if m, ok := s.engine.(*memory); ok {
+		if now, stands := m.advance(d); stands {
+			return now, nil
+		}
+	}
+	return time.Time{}, ErrClock
+}
 
 // Close ends the server, closes the client of [Server.Redis] and removes the
 // server's directory. Everything that was stored is gone. It may be called more
