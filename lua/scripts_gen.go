@@ -7,8 +7,20 @@ import _ "embed"
 //go:embed add.lua
 var addSource string
 
+//go:embed counts.lua
+var countsSource string
+
+//go:embed drain.lua
+var drainSource string
+
 //go:embed due.lua
 var dueSource string
+
+//go:embed erase.lua
+var eraseSource string
+
+//go:embed expel.lua
+var expelSource string
 
 //go:embed extend.lua
 var extendSource string
@@ -16,8 +28,14 @@ var extendSource string
 //go:embed inspect.lua
 var inspectSource string
 
+//go:embed list.lua
+var listSource string
+
 //go:embed log.lua
 var logSource string
+
+//go:embed obliterate.lua
+var obliterateSource string
 
 //go:embed pause.lua
 var pauseSource string
@@ -34,74 +52,126 @@ var promoteSource string
 //go:embed recover.lua
 var recoverSource string
 
+//go:embed remove.lua
+var removeSource string
+
 //go:embed report.lua
 var reportSource string
 
 //go:embed resume.lua
 var resumeSource string
 
+//go:embed retry.lua
+var retrySource string
+
 //go:embed settle.lua
 var settleSource string
+
+//go:embed sweep.lua
+var sweepSource string
 
 //go:embed trim.lua
 var trimSource string
 
+//go:embed view.lua
+var viewSource string
+
 // scripts are all scripts, in the order of the names.
 var scripts = [...]Script{
 	newScript("add", addSource),
+	newScript("counts", countsSource),
+	newScript("drain", drainSource),
 	newScript("due", dueSource),
+	newScript("erase", eraseSource),
+	newScript("expel", expelSource),
 	newScript("extend", extendSource),
 	newScript("inspect", inspectSource),
+	newScript("list", listSource),
 	newScript("log", logSource),
+	newScript("obliterate", obliterateSource),
 	newScript("pause", pauseSource),
 	newScript("pick", pickSource),
 	newScript("progress", progressSource),
 	newScript("promote", promoteSource),
 	newScript("recover", recoverSource),
+	newScript("remove", removeSource),
 	newScript("report", reportSource),
 	newScript("resume", resumeSource),
+	newScript("retry", retrySource),
 	newScript("settle", settleSource),
+	newScript("sweep", sweepSource),
 	newScript("trim", trimSource),
+	newScript("view", viewSource),
 }
 
 // Add returns add.lua.
 func Add() Script { return scripts[0] }
 
+// Counts returns counts.lua.
+func Counts() Script { return scripts[1] }
+
+// Drain returns drain.lua.
+func Drain() Script { return scripts[2] }
+
 // Due returns due.lua.
-func Due() Script { return scripts[1] }
+func Due() Script { return scripts[3] }
+
+// Erase returns erase.lua.
+func Erase() Script { return scripts[4] }
+
+// Expel returns expel.lua.
+func Expel() Script { return scripts[5] }
 
 // Extend returns extend.lua.
-func Extend() Script { return scripts[2] }
+func Extend() Script { return scripts[6] }
 
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[3] }
+func Inspect() Script { return scripts[7] }
+
+// List returns list.lua.
+func List() Script { return scripts[8] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[4] }
+func Log() Script { return scripts[9] }
+
+// Obliterate returns obliterate.lua.
+func Obliterate() Script { return scripts[10] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[5] }
+func Pause() Script { return scripts[11] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[6] }
+func Pick() Script { return scripts[12] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[7] }
+func Progress() Script { return scripts[13] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[8] }
+func Promote() Script { return scripts[14] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[9] }
+func Recover() Script { return scripts[15] }
+
+// Remove returns remove.lua.
+func Remove() Script { return scripts[16] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[10] }
+func Report() Script { return scripts[17] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[11] }
+func Resume() Script { return scripts[18] }
+
+// Retry returns retry.lua.
+func Retry() Script { return scripts[19] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[12] }
+func Settle() Script { return scripts[20] }
+
+// Sweep returns sweep.lua.
+func Sweep() Script { return scripts[21] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[13] }
+func Trim() Script { return scripts[22] }
+
+// View returns view.lua.
+func View() Script { return scripts[23] }

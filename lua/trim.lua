@@ -3,6 +3,9 @@
 --- A job goes when its age is over the item's, or when the item's number of
 --- newer jobs have ended since in the same way; one that is neither is kept.
 ---
+--- Of a job that ended less than a minute ago a stub is left until then, so that
+--- an add which is sent again is recognised.
+---
 --- @memory drains
 --- @key meta hash the queue's version
 --- @key completed zset ids by finishing time
@@ -18,6 +21,8 @@
 --- @item age ms the age at which it goes; negative for never
 --- @item newer int the number of newer ones at which it goes; negative for never
 --- @field version meta
+--- @field name job
+--- @field lst job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(trimmed|kept|gone) what happened
@@ -66,6 +71,7 @@ end
 local verdicts = {}
 local leaving = {}
 local keys = {}
+local stubs = {}
 for i = 1, count do
   local age = tonumber(ARGV[3 * i])
   local newer = tonumber(ARGV[3 * i + 1])
@@ -91,6 +97,13 @@ for i = 1, count do
       keys[#keys + 1] = KEYS[6 * i + 1]
       keys[#keys + 1] = KEYS[6 * i + 2]
       keys[#keys + 1] = KEYS[6 * i + 3]
+      local left = math.floor(tonumber(scores[i])) + 60000 - now
+      if left > 0 then
+        local fields = redis.pcall('HMGET', KEYS[6 * i - 2], 'name', 'lst')
+        if not fields.err and fields[1] then
+          stubs[i] = { fields[1], fields[2] or '- ' .. ARGV[1], math.min(left, 60000) }
+        end
+      end
     end
   end
 end
@@ -101,5 +114,11 @@ if #leaving > 0 then
     redis.call('ZREM', KEYS[3], unpack(leaving))
   end
   redis.call('DEL', unpack(keys))
+  for i = 1, count do
+    if stubs[i] then
+      redis.call('HSET', KEYS[6 * i - 2], 'name', stubs[i][1], 'lst', stubs[i][2])
+      redis.call('PEXPIRE', KEYS[6 * i - 2], stubs[i][3])
+    end
+  end
 end
 return { now, verdicts }

@@ -156,10 +156,13 @@ func TestWhatNoRoleMayDo(t *testing.T) {
 				{"eval", "return 1", "0"}, {"function", "list"}, {"publish", "a", "b"}, {"subscribe", "a"}, {"multi"},
 				{"hget", other.Key("meta"), "version"}, {"hset", other.Key("job"), "name", "x"}, {"bzpopmin", other.Key("marker"), "0.01"},
 				{"hget", "bull:" + r.spec.Name + ":meta", "x"}, {"exists", "bull:other:meta"},
-				{"del", wire.StoreVersionKey}, {"set", wire.StoreVersionKey, "x"}, {"del", wire.StoreQueuesKey}, {"srem", wire.StoreQueuesKey, r.spec.Name},
+				{"del", wire.StoreVersionKey}, {"set", wire.StoreVersionKey, "x"}, {"del", wire.StoreQueuesKey}, {"sadd", wire.StoreVersionKey, "x"},
 				{"rename", r.queue.Key("wait"), other.Key("wait")},
 			} {
 				assert.ErrorContains(t, store.Do(r.ctx, command...).Err(), "NOPERM", "%s: %v", role, command)
+			}
+			if role != "operator" { // who may obliterate queues
+				assert.ErrorContains(t, store.Do(r.ctx, "srem", wire.StoreQueuesKey, r.spec.Name).Err(), "NOPERM", "%s", role)
 			}
 			// Scripts of one's own may do no more than one's commands.
 			foreign, err := store.ScriptLoad(r.ctx, "return redis.call('HGET', ARGV[1], 'name')").Result()

@@ -47,6 +47,14 @@ var (
 	// ErrJobMissing is a job that does not exist: it was never added, or it was
 	// removed.
 	ErrJobMissing = errors.New("job does not exist")
+	// ErrJobActive is a job that a worker holds, so that it cannot be removed.
+	ErrJobActive = errors.New("job is active")
+	// ErrJobNotFailed is a job that has not failed, so that it cannot be retried.
+	ErrJobNotFailed = errors.New("job has not failed")
+	// ErrJobQuarantined is a job whose record is damaged.
+	ErrJobQuarantined = errors.New("job is in quarantine")
+	// ErrNotPaused is a queue that was resumed while it was to stay paused.
+	ErrNotPaused = errors.New("queue is not paused")
 	// ErrNotKept is a job that completed, but whose result was not kept.
 	ErrNotKept = errors.New("result was not kept")
 	// ErrResult is a result that cannot be decoded into the type it is awaited

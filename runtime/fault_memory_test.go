@@ -60,7 +60,7 @@ func fillAndDrain(t *testing.T, b *faultBed) {
 	// The worker comes when the store is full already.
 	worker := b.work(t, b.client, echomq.Lease(lease), echomq.Concurrency(4), echomq.CleanEvery(100*time.Millisecond))
 	b.drainFull(t, len(want)+1)
-	b.eventually(t, func() bool { return b.direct.Exists(b.ctx, b.queue.Key(firstOf(brief))).Val() == 0 }, "short-lived jobs are trimmed")
+	b.eventually(t, func() bool { return !b.direct.HExists(b.ctx, b.queue.Key(firstOf(brief)), "finishedOn").Val() }, "short-lived jobs are trimmed")
 	_, err = echomq.Enqueue(b.ctx, echomq.NewProducer(b.client, b.spec), b.job, chore{})
 	require.ErrorIs(t, err, echomq.ErrFull, "the store was to be full until the end")
 	worker.stop(t)

@@ -12,100 +12,164 @@ import (
 )
 
 const (
-	// cleanEvery is how often, about, a worker looks for ended jobs to delete.
+	// cleanEvery is how often, about, the ended jobs of a queue are looked at, by
+	// one of its workers.
 	cleanEvery = 5 * time.Second
-	// cleanPage is how many ended jobs it looks at, and deletes, at a time.
+	// cleanPage is how many ended jobs are looked at, and deleted, at a time.
 	cleanPage = 200
+	// cleanBarren is how many pages are looked at, in one turn, of which nothing
+	// is to be deleted: behind jobs that are kept for long there may be others.
+	cleanBarren = 20
+	// cleanTurn is for how long a worker has the turn if it is not heard of again.
+	cleanTurn = 10 * time.Second
+	// cleanBusy is how many pages with something to delete make the next turn
+	// come sooner, so that jobs are deleted as fast as they end.
+	cleanBusy = 5
 )
 
 // fieldOpts is the field of a job that holds its settings.
 var fieldOpts, _ = wire.WireName("opts")
 
 // cleanLoop deletes ended jobs that are kept no longer, in small steps beside
-// the work of the queue.
+// the work of the queue, whenever it is this worker's turn. The workers of a
+// queue, in whatever process, have one turn after the other.
 func (r *runner) cleanLoop() {
-	completed := &sweep{runner: r, set: script.TrimSetCompleted}
-	failed := &sweep{runner: r, set: script.TrimSetFailed}
+	pause := r.clean
 	for {
-		if sleep(r.store, r.clean/2+rand.N(r.clean)) != nil {
+		if sleep(r.store, pause/2+rand.N(pause)) != nil {
 			return
 		}
-		for _, s := range []*sweep{completed, failed} {
-			for more := true; more && r.store.Err() == nil; {
-				var err error
-				if more, err = s.step(); err != nil && r.store.Err() == nil {
-					r.log.Warn("cleaning up ended jobs failed; trying again later", "set", s.set, "error", err)
-				}
+		pause = r.clean
+		rest := r.clean / 2
+		mine := false
+		for _, set := range []script.SweepSet{script.SweepSetCompleted, script.SweepSetFailed} {
+			s := &sweep{runner: r, set: set, step: script.SweepStepResume}
+			err := s.run()
+			if err != nil && r.store.Err() == nil {
+				r.log.Warn("cleaning up ended jobs failed; trying again later", "set", set, "error", err)
 			}
+			mine = mine || s.mine
+			if s.fruitful >= cleanBusy {
+				pause, rest = max(r.clean/10, time.Millisecond), max(r.clean/20, time.Millisecond)
+			}
+			if !s.mine {
+				break // it is another's turn, or there is no answer
+			}
+		}
+		if mine {
+			r.giveTurn(rest)
 		}
 	}
 }
 
-// sweep goes through a set of ended jobs from the oldest on, a page at a time.
-type sweep struct {
-	*runner
-	set  script.TrimSet
-	from int64 // the rank at which the next page begins
+// giveTurn gives the turn back. If that fails it runs out.
+func (r *runner) giveTurn(rest time.Duration) {
+	call := script.Sweep{
+		Worker: r.id, Set: script.SweepSetCompleted, Step: script.SweepStepRest, Limit: 1, Hold: rest.Milliseconds(),
+	}
+	_ = r.exchange(call.Call(r.queue))
 }
 
-// step looks at one page. more says that it pays to look at the next at once.
-func (s *sweep) step() (more bool, err error) {
-	key := s.queue.Key(string(s.set))
-	var now *redis.TimeCmd
-	var size *redis.IntCmd
-	var page *redis.ZSliceCmd
-	_, err = s.client.store.Pipelined(s.store, func(pipe redis.Pipeliner) error {
-		now = pipe.Time(s.store)
-		size = pipe.ZCard(s.store, key)
-		page = pipe.ZRangeWithScores(s.store, key, s.from, s.from+cleanPage-1)
-		return nil
-	})
-	if err != nil || len(page.Val()) == 0 {
-		s.from = 0
-		return false, err
+// sweep is a turn at one of the two sets of ended jobs, from where the last turn
+// stopped, a page at a time.
+type sweep struct {
+	*runner
+	set      script.SweepSet
+	step     script.SweepStep
+	from     int64 // the rank at which the next page begins
+	mine     bool
+	fruitful int // pages of which something was deleted
+	barren   int // pages of which nothing was
+}
+
+// run looks at pages as long as that pays.
+func (s *sweep) run() error {
+	for s.store.Err() == nil && s.barren < cleanBarren {
+		more, err := s.page()
+		if err != nil || !more {
+			return err
+		}
 	}
-	items, err := s.expired(page.Val(), now.Val().UnixMilli(), size.Val())
+	return nil
+}
+
+// page looks at one page. more says that there may be another.
+func (s *sweep) page() (more bool, err error) {
+	a := s.exchange(script.Sweep{
+		Worker: s.id, Set: s.set, Step: s.step, From: s.from, Limit: cleanPage, Hold: cleanTurn.Milliseconds(),
+	}.Call(s.queue))[0]
+	if a.err != nil {
+		return false, a.err
+	}
+	reply, err := script.DecodeSweep(a.reply)
 	if err != nil {
 		return false, err
 	}
-	trimmed := int64(0)
-	if len(items) > 0 {
-		if trimmed, err = s.trim(items); err != nil {
+	s.mine, s.from = reply.Mine, reply.From
+	if !s.mine || len(reply.IDs) == 0 {
+		return false, nil
+	}
+	items, odd, err := s.expired(reply)
+	if err != nil {
+		return false, err
+	}
+	gone := int64(0)
+	if len(odd) > 0 {
+		if gone, err = s.expel(odd); err != nil {
 			return false, err
 		}
 	}
-	s.from += int64(len(page.Val())) - trimmed
-	return trimmed > 0, nil
+	if len(items) > 0 {
+		trimmed, err := s.trim(items)
+		if err != nil {
+			return false, err
+		}
+		gone += trimmed
+	}
+	if gone > 0 {
+		s.fruitful++
+	} else {
+		s.barren++
+	}
+	s.step = script.SweepStepLook
+	s.from += int64(len(reply.IDs)) - gone
+	return true, nil
 }
 
-// expired returns the jobs of a page that seem to be kept no longer. The script
-// judges for itself.
-func (s *sweep) expired(page []redis.Z, now, size int64) ([]script.TrimItem, error) {
-	keys := make([]string, len(page))
-	for i, z := range page {
-		keys[i] = s.queue.Key(z.Member.(string))
+// expired returns the jobs of a page that seem to be kept no longer, and ids that
+// no job can have. The script judges for itself.
+func (s *sweep) expired(page script.SweepReply) (items []script.TrimItem, odd []string, err error) {
+	var jobs []wire.JobID
+	var keys []string
+	var ranks []int64
+	var ends []int64
+	for i, each := range page.IDs {
+		job, err := wire.ParseStoredJobID(each.ID)
+		if err != nil {
+			odd = append(odd, each.ID)
+			continue
+		}
+		jobs = append(jobs, job)
+		keys = append(keys, s.queue.Job(job))
+		ranks = append(ranks, page.From+int64(i))
+		ends = append(ends, each.Ended)
 	}
 	read, err := s.readSettings(keys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var items []script.TrimItem
-	for i, z := range page {
-		id, err := wire.ParseStoredJobID(z.Member.(string))
-		if err != nil {
-			continue
-		}
+	for i, job := range jobs {
 		keep := read[i].keepCompleted
-		if s.set == script.TrimSetFailed {
+		if s.set == script.SweepSetFailed {
 			keep = read[i].keepFailed
 		}
-		item := script.TrimItem{ID: id, Age: bound(keep.Age), Newer: bound(int64(keep.Count))}
-		newer := size - 1 - (s.from + int64(i))
-		if item.Age >= 0 && int64(z.Score)+item.Age <= now || item.Newer >= 0 && newer >= item.Newer {
+		item := script.TrimItem{ID: job, Age: bound(keep.Age), Newer: bound(int64(keep.Count))}
+		newer := page.Size - 1 - ranks[i]
+		if item.Age >= 0 && ends[i]+item.Age <= page.Now || item.Newer >= 0 && newer >= item.Newer {
 			items = append(items, item)
 		}
 	}
-	return items, nil
+	return items, odd, nil
 }
 
 // readSettings reads the settings of jobs. Those of one that is gone, or broken,
@@ -137,7 +201,7 @@ func bound(n int64) int64 {
 }
 
 func (s *sweep) trim(items []script.TrimItem) (trimmed int64, err error) {
-	a := s.exchange(script.Trim{Set: s.set, Items: items}.Call(s.queue))[0]
+	a := s.exchange(script.Trim{Set: script.TrimSet(s.set), Items: items}.Call(s.queue))[0]
 	if a.err != nil {
 		return 0, a.err
 	}
@@ -151,4 +215,30 @@ func (s *sweep) trim(items []script.TrimItem) (trimmed int64, err error) {
 		}
 	}
 	return trimmed, nil
+}
+
+// expel puts ids into quarantine that no job can have and that somebody put into
+// the queue by hand, and returns how many there were.
+func (r *runner) expel(ids []string) (expelled int64, err error) {
+	call := script.Expel{
+		Events: script.ExpelEvents(r.config.events.word()), History: DefaultEventHistory, To: script.ExpelToQuarantine,
+	}
+	for _, id := range ids {
+		call.Items = append(call.Items, script.ExpelItem{Member: id})
+	}
+	a := r.exchange(call.Call(r.queue))[0]
+	if a.err != nil {
+		return 0, a.err
+	}
+	reply, err := script.DecodeExpel(a.reply)
+	if err != nil {
+		return 0, err
+	}
+	for i, result := range reply.Results {
+		if result.Verdict == script.ExpelVerdictExpelled {
+			r.log.Error("an id that no job can have was put into quarantine", "id", ids[i])
+			expelled++
+		}
+	}
+	return expelled, nil
 }

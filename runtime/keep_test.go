@@ -62,6 +62,18 @@ func (f *fixture) tidy(t *testing.T) *worker {
 		echomq.Serve(f.spec, []echomq.Route{echomq.RouteTo(f.greet(), completedOrFailed)}, echomq.Concurrency(1)))
 }
 
+// kept reports whether more than a stub is left of a job.
+func (f *fixture) kept(t *testing.T, id string) bool {
+	t.Helper()
+	return f.hash(t, id)["finishedOn"] != ""
+}
+
+// trimmed waits until no more than a stub is left of a job.
+func (f *fixture) trimmed(t *testing.T, id string) {
+	t.Helper()
+	eventually(t, func() bool { return !f.kept(t, id) }, "the job is trimmed")
+}
+
 func TestEndedJobsAreKeptByCount(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		keep := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Count: 3}, Failed: echomq.Keep{Count: 2}})
@@ -77,10 +89,8 @@ func TestEndedJobsAreKeptByCount(t *testing.T) {
 			return f.store.ZCard(f.ctx, f.queue.Key("completed")).Val() == 3 && f.store.ZCard(f.ctx, f.queue.Key("failed")).Val() == 2
 		}, "the oldest are gone")
 		for i := range 6 {
-			want := map[bool]echomq.State{true: echomq.StateMissing, false: echomq.StateCompleted}[i < 3]
-			require.Equal(t, want, state(t, f, good[i]), "good %d", i)
-			want = map[bool]echomq.State{true: echomq.StateMissing, false: echomq.StateFailed}[i < 4]
-			require.Equal(t, want, state(t, f, bad[i]), "bad %d", i)
+			require.Equal(t, i >= 3, f.kept(t, good[i].ID), "good %d", i)
+			require.Equal(t, i >= 4, f.kept(t, bad[i].ID), "bad %d", i)
 		}
 	})
 }
@@ -93,8 +103,11 @@ func TestEndedJobsAreKeptByAge(t *testing.T) {
 		gone := f.enqueue(t, "old", short)
 		stays := f.enqueue(t, "bad", short)
 		eventually(t, func() bool { return f.store.ZScore(f.ctx, f.queue.Key("completed"), young.ID).Err() == nil }, "it ended")
-		reach(t, f, gone, echomq.StateMissing)
+		reach(t, f, gone, echomq.StateCompleted)
+		f.trimmed(t, gone.ID)
 		require.Equal(t, "fine", await(t, f, young), "each job has its own bounds")
+		_, err := gone.Await(f.ctx)
+		require.ErrorIs(t, err, echomq.ErrNotKept)
 		awaitFailure(t, f, stays)
 	})
 }
@@ -111,10 +124,15 @@ func TestEveryKeyOfATrimmedJobGoes(t *testing.T) {
 		require.NoError(t, f.store.HSet(f.ctx, key+":processed", "child", "1").Err())
 		require.NoError(t, f.store.HSet(f.ctx, key+":failed", "child", "1").Err())
 		f.tidy(t)
-		reach(t, f, handle, echomq.StateMissing)
+		f.trimmed(t, handle.ID)
 		for _, left := range f.keys(t) {
-			require.NotContains(t, left, handle.ID)
+			require.NotContains(t, left, handle.ID+":")
 		}
+		require.Len(t, f.hash(t, handle.ID), 2, "a stub, so that it is not added again")
+		left := f.store.PTTL(f.ctx, key).Val()
+		require.Greater(t, left, time.Duration(0))
+		require.LessOrEqual(t, left, time.Minute)
+		require.True(t, f.enqueue(t, "again", echomq.ID(handle.ID)).Existing)
 	})
 }
 

@@ -167,19 +167,18 @@ func (k *timekeeper) promote(ids []string) bool {
 		Events:  script.PromoteEvents(k.config.events.word()),
 		History: DefaultEventHistory,
 	}
-	unusable := 0
+	var odd []string
 	for _, id := range ids {
 		job, err := wire.ParseStoredJobID(id)
 		if err != nil {
-			if unusable++; unusable == 1 {
-				k.log.Error("the delayed jobs include an id that no job can have", "id", id, "error", err)
-			}
+			odd = append(odd, id)
 			continue
 		}
 		call.Items = append(call.Items, script.PromoteItem{ID: job})
 	}
+	expelled := k.expelled(odd)
 	if len(call.Items) == 0 {
-		return false
+		return expelled
 	}
 	a := k.exchange(call.Call(k.queue))[0]
 	if a.err != nil {
@@ -218,6 +217,7 @@ func (k *timekeeper) sight(reply script.DueReply) []script.RecoverItem {
 	}
 	ended := k.seen.ripe(now)
 	var ripe []script.RecoverItem
+	var odd []string
 	for _, expired := range reply.Expired {
 		if expired.Deadline > ended {
 			k.at(k.seen.ripens(expired.Deadline, now))
@@ -225,12 +225,26 @@ func (k *timekeeper) sight(reply script.DueReply) []script.RecoverItem {
 		}
 		job, err := wire.ParseStoredJobID(expired.ID)
 		if err != nil {
-			k.log.Error("the queue holds an id that no job can have", "id", expired.ID, "error", err)
+			odd = append(odd, expired.ID)
 			continue
 		}
 		ripe = append(ripe, script.RecoverItem{ID: job, Deadline: expired.Deadline})
 	}
+	k.expelled(odd)
 	return ripe
+}
+
+// expelled puts ids that no job can have into quarantine, and reports whether
+// there were any.
+func (k *timekeeper) expelled(odd []string) bool {
+	if len(odd) == 0 {
+		return false
+	}
+	expelled, err := k.expel(odd)
+	if err != nil {
+		k.retry("putting ids into quarantine failed; trying again", err)
+	}
+	return expelled > 0
 }
 
 func (k *timekeeper) recover(items []script.RecoverItem) {

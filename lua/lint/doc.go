@@ -23,6 +23,7 @@
 //     count is what #KEYS says of the number of items, and a and b are such that
 //     the key is one and the same @each key of item i;
 //   - a local that is assigned once, from one of these;
+//   - one of several of these, chosen by and and or;
 //   - unpack(t), for a local table t that is filled with nothing else and handed
 //     to nothing else, as the operands of a command that takes only keys; or
 //     filled with a key and a value in turn, as those of MSET.

@@ -48,11 +48,15 @@ func TestKeyFaults(t *testing.T) {
 		{"the second of two results", "local _, key = string.find('a', 'b')\nredis.call('DEL', key)", []string{
 			"sample.lua:43:19: key: the key of DEL is not a declared one: it is local key, whose value cannot be told",
 		}},
-		{"a branch", `redis.call('DEL', version and KEYS[1] or KEYS[2])`, []string{
-			"sample.lua:42:19: key: the key of DEL is not a declared one: it is chosen by a condition: (version and KEYS[1]) or KEYS[2]",
+		{"a branch", `redis.call('DEL', version and KEYS[1] or KEYS[2])`, nil},
+		{"a branch to a key of another type", `redis.call('LLEN', version and KEYS[1] or KEYS[2])`, []string{
+			"sample.lua:42:20: type: LLEN works on a list, but meta is declared as a hash",
+		}},
+		{"a branch to what was read", `redis.call('DEL', version and KEYS[1] or version)`, []string{
+			"sample.lua:42:19: key: the key of DEL is not a declared one: it is local version, which is the reply of HGET: redis.call('HGET', KEYS[1], 'version')",
 		}},
 		{"a branch to a constant", `redis.call('DEL', version and KEYS[1] or 'x')`, []string{
-			"sample.lua:42:19: key: the key of DEL is not a declared one: it is chosen by a condition: (version and KEYS[1]) or 'x'",
+			"sample.lua:42:19: key: the key of DEL is not a declared one: it is the constant 'x'",
 		}},
 		{"a parameter", "local function drop(key)\n  redis.call('DEL', key)\nend\ndrop(KEYS[1])", []string{
 			"sample.lua:43:21: key: the key of DEL is not a declared one: it is the parameter key of a function",

@@ -240,18 +240,24 @@ func (p *prover) callOrigin(call *ast.FuncCallExpr) built {
 	}
 }
 
-// branchOrigin accepts a choice only without a header, if all that can be
-// chosen is declared.
+// branchOrigin accepts a choice if all that can be chosen is declared. With a
+// header the choice must be between keys.
 func (p *prover) branchOrigin(expr *ast.LogicalOpExpr) built {
-	if p.strict() {
-		return fault(Branched, "chosen by a condition: %s", show(expr))
-	}
 	all := built{origin: Declared}
-	if expr.Operator == "or" && !isNothing(expr.Lhs) && all.meet(p.origin(expr.Lhs)) {
-		return all
+	if expr.Operator == "or" && !isNothing(expr.Lhs) {
+		first := p.origin(expr.Lhs)
+		all.refs = first.refs
+		if all.meet(first) {
+			return all
+		}
 	}
 	if !isNothing(expr.Rhs) {
-		all.meet(p.origin(expr.Rhs))
+		second := p.origin(expr.Rhs)
+		all.refs = append(all.refs, second.refs...)
+		all.meet(second)
+	}
+	if p.strict() && all.origin == Declared && len(all.refs) == 0 {
+		return fault(Branched, "chosen by a condition: %s", show(expr))
 	}
 	return all
 }

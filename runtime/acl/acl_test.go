@@ -60,7 +60,7 @@ func TestRuleOfAnOperatorHasBoth(t *testing.T) {
 			assert.Subset(t, both.Grants[i].Commands, grant.Commands)
 		}
 	}
-	assert.Contains(t, both.String(), "(+sadd +smembers ~emq:{emq}:queues)")
+	assert.Contains(t, both.String(), "(+sadd +smembers +srem ~emq:{emq}:queues)")
 	assert.NotContains(t, both.String(), "+@")
 }
 

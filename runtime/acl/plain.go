@@ -75,9 +75,6 @@ var plain = []Plain{
 	// Workers: waker, timekeeper, janitor, and the check of the eviction policy.
 	{Name: "bzpopmin", On: Queue, Roles: worker, Why: "waits for jobs"},
 	{Name: "hget", On: Queue, Roles: worker, Why: "reads the settings of lost and ended jobs"},
-	{Name: "time", Roles: worker, Why: "the age of ended jobs"},
-	{Name: "zcard", On: Queue, Roles: worker, Why: "the number of ended jobs"},
-	{Name: "zrange", On: Queue, Roles: worker, Why: "the oldest ended jobs"},
 	{Name: "info", Roles: worker, Optional: true, Why: "warns of a store that would evict jobs"},
 
 	// Connections. AUTH and HELLO need no right.
@@ -97,6 +94,8 @@ var plain = []Plain{
 	// What people read by hand. Access rules do not narrow SCAN and KEYS to the
 	// keys of a user, so they are not among it.
 	{Name: "smembers", On: StoreQueues, does: reads, Roles: operator, Why: "the names of all queues"},
+	{Name: "srem", On: StoreQueues, does: writes, Roles: operator, Why: "takes a queue that is obliterated out of the list of queues"},
+	{Name: "unlink", On: Queue, Roles: operator, Why: "deletes strange keys of a queue that is obliterated"},
 	{Name: "hgetall", On: Queue, Roles: operator, Why: "a job, or the queue's meta"},
 	{Name: "llen", On: Queue, Roles: operator, Why: "how many jobs wait"},
 	{Name: "lrange", On: Queue, Roles: operator, Why: "which jobs wait"},

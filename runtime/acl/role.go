@@ -16,7 +16,7 @@ const (
 	// Worker runs jobs, and does the housekeeping of their queues.
 	Worker Role = "worker"
 	// Operator is a person, or a program, that runs the queues: it may do what both
-	// do, pause queues, and read what lies in them with the commands of the store.
+	// do, pause, inspect and repair queues, and read what lies in them with the commands of the store.
 	Operator Role = "operator"
 )
 
@@ -38,8 +38,10 @@ func ParseRole(name string) (Role, error) {
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
 	Producer: {"add", "inspect", "report"},
-	Worker:   {"due", "extend", "log", "pick", "progress", "promote", "recover", "settle", "trim"},
-	Operator: {"pause", "resume"},
+	Worker:   {"due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "settle", "sweep", "trim"},
+	Operator: {
+		"pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
+	},
 }
 
 // Scripts returns the names of the scripts that the role calls, in order.

@@ -41,6 +41,10 @@ var situations = map[string]string{
 	"quarantined":            `quarantine zset a=900; a text strange`,
 	"paused, waiting":        `meta hash version=echomq:2.0.0 paused=1; wait list a; a hash name=mail data=1; delayed zset b=4000000000001; b hash name=mail data=1 delay=5`,
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
+	"failed and broken":      `failed zset a=900 b=901; a text strange; b hash name=mail data=1 priority=3`,
+	"just completed":         `completed zset a=4000000000001 b=4000000000002; a hash name=mail lst="w:1 completed"; b hash name=mail`,
+	"odd ids elsewhere":      `delayed zset "a b"=1000; active zset "a b"=1000; quarantine zset "c d"=900`,
+	"paused, empty":          `meta hash version=echomq:2.0.0 paused=1; pc text 7; marker zset ~due=1`,
 }
 
 const hour = 60 * 60 * 1000
@@ -98,6 +102,24 @@ func calls() map[string]model.Caller {
 		}},
 		"log of one line": script.Log{Keep: 1, Items: []script.LogItem{{ID: a, Token: "w:1", Number: 1, Line: []byte("one")}}},
 		"report":          script.Report{Limit: 10, Items: []script.ReportItem{{ID: a}, {ID: b, After: 1}}},
+		"counts":          script.Counts{},
+		"list":            script.List{Set: "wait", Order: "rising", Limit: 2},
+		"list on":         script.List{Set: "failed", Order: "rising", Limit: 2, Begun: true, Place: 900, Last: "Z"},
+		"list on in wait": script.List{Set: "wait", Order: "rising", Limit: 2, Begun: true, Place: 1, Last: "a"},
+		"drain the head":  script.Drain{Events: "all", History: 100, Set: "wait", Take: 1, Items: []script.DrainItem{{ID: a}}},
+		"sweep on":        script.Sweep{Worker: "w", Set: "failed", Step: "resume", Limit: 10, Hold: 1000},
+		"list falling":    script.List{Set: "delayed", Order: "falling", Limit: 2, Begun: true, Place: 4000000000002, Last: "c"},
+		"view":            script.View{Limit: 1 << 20, Items: []script.ViewItem{{ID: a}, {ID: b}, {ID: c}}},
+		"remove":          script.Remove{Events: "all", History: 100, Items: []script.RemoveItem{{ID: a}, {ID: c}, {ID: a}}},
+		"retry":           script.Retry{Events: "all", History: 100, Items: []script.RetryItem{{ID: a}, {ID: b}, {ID: c}}},
+		"drain":           script.Drain{Events: "all", History: 100, Set: "wait", Take: 3, Items: []script.DrainItem{{ID: c}}},
+		"drain delayed":   script.Drain{Events: "all", History: 100, Set: "delayed", Take: 3, Items: []script.DrainItem{{ID: c}}},
+		"expel":           script.Expel{Events: "all", History: 100, To: "quarantine", Items: []script.ExpelItem{{Member: "a b"}, {Member: "a"}}},
+		"expel for good":  script.Expel{Events: "all", History: 100, To: "nowhere", Items: []script.ExpelItem{{Member: "c d"}}},
+		"erase":           script.Erase{Items: []script.EraseItem{{ID: a}, {ID: b}}},
+		"obliterate":      script.Obliterate{},
+		"sweep":           script.Sweep{Worker: "w", Set: "completed", Step: "look", Limit: 10, Hold: 1000},
+		"sweep's rest":    script.Sweep{Worker: "w", Set: "failed", Step: "rest", Limit: 10, Hold: 1000},
 		"inspect":         script.Inspect{Items: []script.InspectItem{{ID: a}, {ID: b}, {ID: c}}},
 	}
 	for _, outcome := range []script.SettleOutcome{"completed", "failed", "retry", "snooze", "release"} {

@@ -123,6 +123,8 @@ func firstCalls() map[string]model.Caller {
 		"promote": all["promote"], "recover": all["recover"], "due": all["due"], "inspect": all["inspect"], "trim": all["trim by age"],
 		"pause": all["pause"], "resume": all["resume"],
 		"progress": all["progress"], "log": all["log"], "report": all["report"],
+		"counts": all["counts"], "list": all["list on"], "view": all["view"], "remove": all["remove"], "retry": all["retry"],
+		"drain": all["drain"], "expel": all["expel"], "erase": all["erase"], "obliterate": all["obliterate"], "sweep": all["sweep"],
 	}
 }
 

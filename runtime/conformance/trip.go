@@ -61,6 +61,7 @@ var stages = []stage{
 	{"reporting", "a job records progress and a log line, which are read", (*trip).reporting},
 	{"stalled", "a worker renews its lease, then is lost; another recovers the job and runs it", (*trip).stalled},
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
+	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
 	{"trimmed", "ended jobs that are no longer kept are deleted, with every key of theirs", (*trip).trimmed},
 }
 

@@ -63,6 +63,26 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.log(call, now)
 	case script.Report:
 		return s.report(call, now)
+	case script.Counts:
+		return s.counts(call, now)
+	case script.List:
+		return s.list(call, now)
+	case script.View:
+		return s.view(call, now)
+	case script.Remove:
+		return s.remove(call, now)
+	case script.Retry:
+		return s.retry(call, now)
+	case script.Drain:
+		return s.drain(call, now)
+	case script.Expel:
+		return s.expel(call, now)
+	case script.Erase:
+		return s.erase(call, now)
+	case script.Obliterate:
+		return s.obliterate(call, now)
+	case script.Sweep:
+		return s.sweep(call, now)
 	}
 	panic(fmt.Sprintf("model: unknown call %T", call))
 }
@@ -111,6 +131,36 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Report:
 		r, err := script.DecodeReport(reply)
+		return r, r.Now, err
+	case script.Counts:
+		r, err := script.DecodeCounts(reply)
+		return r, r.Now, err
+	case script.List:
+		r, err := script.DecodeList(reply)
+		return r, r.Now, err
+	case script.View:
+		r, err := script.DecodeView(reply)
+		return r, r.Now, err
+	case script.Remove:
+		r, err := script.DecodeRemove(reply)
+		return r, r.Now, err
+	case script.Retry:
+		r, err := script.DecodeRetry(reply)
+		return r, r.Now, err
+	case script.Drain:
+		r, err := script.DecodeDrain(reply)
+		return r, r.Now, err
+	case script.Expel:
+		r, err := script.DecodeExpel(reply)
+		return r, r.Now, err
+	case script.Erase:
+		r, err := script.DecodeErase(reply)
+		return r, r.Now, err
+	case script.Obliterate:
+		r, err := script.DecodeObliterate(reply)
+		return r, r.Now, err
+	case script.Sweep:
+		r, err := script.DecodeSweep(reply)
 		return r, r.Now, err
 	}
 	panic(fmt.Sprintf("model: unknown call %T", call))

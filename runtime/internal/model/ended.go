@@ -1,12 +1,15 @@
 package model
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
-	"github.com/echomq/echomq-go/runtime/wire"
 )
+
+// stubTime is for how long after its end there is a stub of a job, in ms.
+const stubTime = 60_000
 
 func (s *State) trim(c script.Trim, now int64) script.TrimReply {
 	reply := script.TrimReply{Now: now}
@@ -40,11 +43,20 @@ func (s *State) trim(c script.Trim, now int64) script.TrimReply {
 		reply.Results = append(reply.Results, script.TrimResult{Verdict: verdict})
 	}
 	for _, id := range leaving {
+		ended, there := set[id]
+		if !there {
+			continue // it stood there twice
+		}
+		var stub *Job
+		if s.condition(id) == usable && ended+stubTime > now {
+			s.reach("trim", "stub")
+			fields := s.Jobs[id].Fields
+			stub = &Job{Stub: true, Fields: map[string]string{"name": fields["name"], "lst": cmp.Or(fields["lst"], "- "+string(c.Set))}}
+		}
 		delete(set, id)
-		delete(s.Jobs, id)
-		delete(s.Locks, id)
-		for _, part := range wire.JobParts() {
-			delete(s.Parts, id+":"+part)
+		s.eraseJob(id)
+		if stub != nil {
+			s.Jobs[id] = stub
 		}
 	}
 	return reply

@@ -22,6 +22,7 @@ const (
 type State struct {
 	Version     string
 	Paused      bool
+	Turn        Turn
 	Wait        []string // the next to run first
 	Prioritized ZSet
 	Counter     int64

@@ -8,7 +8,7 @@ import (
 // Store returns the content that the state predicts, without the events.
 func (s *State) Store() Store {
 	store := Store{}
-	meta := Hash{}
+	meta := s.Turn.fields()
 	if s.Version != "" {
 		meta["version"] = s.Version
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/echomq/echomq-go/runtime/internal/model"
 )
 
@@ -15,9 +17,9 @@ import (
 func (w *world) disturb(ctx context.Context) error {
 	w.state.Events = nil
 	disturbances := []func(context.Context) error{
-		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
-		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLock, w.plantOddID, w.plantParts,
-		w.turnCounter, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
+		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
+		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
+		w.turnCounter, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -57,6 +59,9 @@ func (w *world) some(ok func(id string, job *model.Job) bool) string {
 // sound returns a job that is in good order, from any place.
 func (w *world) sound() string {
 	place := one(w, "wait", "prioritized", "delayed", "delayed", "active", "active", "completed", "failed")
+	if len(w.state.Failed) > 0 && w.chance(40) {
+		place = "failed"
+	}
 	return w.some(func(id string, job *model.Job) bool {
 		return !job.Stub && job.Foreign == "" && w.state.Place(id) == place
 	})
@@ -101,7 +106,7 @@ func (w *world) loseHash(ctx context.Context) error {
 
 func (w *world) replaceHash(ctx context.Context) error {
 	id := w.sound()
-	if locked := w.some(func(id string, job *model.Job) bool { return job.Foreign == "" && w.state.Locks[id] != "" }); w.chance(60) {
+	if locked := w.some(func(id string, job *model.Job) bool { return job.Foreign == "" && w.state.Locks[id] != "" }); w.chance(35) {
 		id = locked
 	}
 	if id == "" {
@@ -138,8 +143,11 @@ func (w *world) loseLock(ctx context.Context) error {
 
 func (w *world) plantOddID(ctx context.Context) error {
 	id := one(w, "", "a b", "a:lock", "~due", "{a}", "é", strings.Repeat("a", 256))
-	if slices.Contains(w.state.Wait, id) {
+	if w.state.Place(id) != "" {
 		return nil
+	}
+	if w.chance(50) {
+		return w.plantOddScore(ctx, id)
 	}
 	w.note("the id %q gets into wait", id)
 	w.state.Tainted[id] = true
@@ -150,6 +158,20 @@ func (w *world) plantOddID(ctx context.Context) error {
 	}
 	w.state.Wait = append(w.state.Wait, id)
 	return w.client.LPush(ctx, w.queue.Key("wait"), id).Err()
+}
+
+// plantOddScore is plantOddID for the sorted sets.
+func (w *world) plantOddScore(ctx context.Context, id string) error {
+	key := one(w, "delayed", "active", "completed", "failed", "prioritized")
+	set := map[string]model.ZSet{
+		"delayed": w.state.Delayed, "active": w.state.Active, "completed": w.state.Completed, "failed": w.state.Failed,
+		"prioritized": w.state.Prioritized,
+	}[key]
+	w.note("the id %q gets into %s", id, key)
+	w.state.Tainted[id] = true
+	w.state.Drained = w.state.Drained || len(w.state.Marker) == 0
+	set[id] = w.clock
+	return w.client.ZAdd(ctx, w.queue.Key(key), redis.Z{Member: id, Score: float64(w.clock)}).Err()
 }
 
 func (w *world) plantParts(ctx context.Context) error {
@@ -187,7 +209,8 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 	}
 	worker := w.workers[0]
 	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
-		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker))
+		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
+		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep())
 	if err := w.make(ctx, nil, call); err != nil {
 		return err
 	}

@@ -37,12 +37,12 @@ func (w *world) someSettle(by *worker) model.Caller {
 	for _, held := range w.holdings(by, !w.chance(10)) {
 		call.Items = append(call.Items, script.SettleItem{
 			ID: jobID(held.id), Token: held.token,
-			Outcome: one(w, script.SettleOutcomeCompleted, script.SettleOutcomeFailed, script.SettleOutcomeRetry,
+			Outcome: one(w, script.SettleOutcomeCompleted, script.SettleOutcomeFailed, script.SettleOutcomeFailed, script.SettleOutcomeRetry,
 				script.SettleOutcomeSnooze, script.SettleOutcomeRelease),
 			Value: []byte(one(w, "", "a value")), Trace: []byte(one(w, "", `["first","second"]`)),
 			Delay: one[int64](w, 0, 0, 1, 2, hour), Attempts: held.attempts + 1, Starts: held.starts,
 			Unknown: w.random.Int64N(3), Priority: held.priority,
-			Keep: w.chance(60), Announce: w.chance(20), Job: "mail",
+			Keep: w.chance(75), Announce: w.chance(20), Job: "mail",
 		})
 	}
 	if len(call.Items) == 0 {

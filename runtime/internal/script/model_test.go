@@ -100,7 +100,7 @@ settle: settled completed, settled failed, settled retry, settled snooze, settle
 extend: extended, lost, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, EMQVERSION
-trim: trimmed, kept, gone, by age, by number, EMQVERSION
+trim: trimmed, kept, gone, by age, by number, stub, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
@@ -109,6 +109,17 @@ inspect: missing, waiting, prioritized, delayed, active, completed, failed, quar
 progress: recorded, lost, gone, EMQVERSION
 log: recorded, recorded before, the oldest goes, lost, gone, EMQVERSION
 report: lines, known, missing
+counts: counts
+list: rising, falling, a further page, waiting, a further page of those that wait
+view: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, a stub, crowded
+remove: removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine,
+  EMQVERSION
+retry: retried, unfailed, missing, orphan, quarantined, to wait, to prioritized, EMQVERSION
+drain: removed of wait, removed of prioritized, removed of delayed, gone of wait, quarantined id, EMQVERSION
+expel: expelled to quarantine, expelled to nowhere, missing to quarantine, kept to quarantine, EMQVERSION
+erase: erased, running, EMQVERSION
+obliterate: obliterated, running, holding
+sweep: resume, look, rest, a page, another's turn, EMQVERSION
 `
 
 func reaches() []model.Reach {

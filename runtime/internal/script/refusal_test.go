@@ -24,6 +24,7 @@ const fixture = `
 	active      zset a1=1000 r1=1000
 	reserved    hash r1=w:1
 	completed   zset c1=900
+	failed      zset f1=900
 	marker      zset w1=0
 	w1          hash name=mail data=1
 	w2          hash name=mail data=1
@@ -33,6 +34,7 @@ const fixture = `
 	a1:lock     text w:1
 	r1          hash name=mail data=1
 	c1          hash name=mail data=1 lst="w:0 completed"
+	f1          hash name=mail data=1 lst="w:0 failed"
 `
 
 // wellFormed has a call of two items for each script that takes items.
@@ -67,6 +69,17 @@ func wellFormed() map[string]model.Caller {
 			{ID: jobID("a1"), Token: "w:1", Number: 1, Line: []byte("line")}, {ID: jobID("w1"), Token: "w:1", Number: 1},
 		}},
 		"report": script.Report{Limit: 10, Items: []script.ReportItem{{ID: jobID("a1")}, {ID: jobID("w1"), After: 1}}},
+		"counts": script.Counts{},
+		"list":   script.List{Set: "delayed", Order: "falling", Limit: 2},
+		"view":   script.View{Limit: much, Items: []script.ViewItem{{ID: jobID("w1")}, {ID: jobID("a1")}}},
+		"remove": script.Remove{Events: "all", History: 100, Items: []script.RemoveItem{{ID: jobID("w1")}, {ID: jobID("d1")}}},
+		"retry":  script.Retry{Events: "all", History: 100, Items: []script.RetryItem{{ID: jobID("f1")}, {ID: jobID("w1")}}},
+		"drain": script.Drain{Events: "all", History: 100, Set: "wait", Take: 2,
+			Items: []script.DrainItem{{ID: jobID("w1")}, {ID: jobID("w2")}}},
+		"expel":      script.Expel{Events: "all", History: 100, To: "quarantine", Items: []script.ExpelItem{{Member: "a b"}, {Member: "c d"}}},
+		"erase":      script.Erase{Items: []script.EraseItem{{ID: jobID("c1")}, {ID: jobID("d1")}}},
+		"obliterate": script.Obliterate{},
+		"sweep":      script.Sweep{Worker: "w", Set: "completed", Step: "look", Limit: 10, Hold: 1000},
 	}
 }
 
@@ -109,9 +122,15 @@ func malformed(t *testing.T, call script.Call) map[string]script.Call {
 	keys("a key less", call.Keys[:len(call.Keys)-1])
 	keys("a key more", append(slices.Clone(call.Keys), call.Keys[0]))
 	keys("two keys", call.Keys[:2])
-	args("an argument more", append(slices.Clone(call.Args), "1"))
-	if len(call.Args) > 0 {
+	switch {
+	case call.Script.Name == "expel": // whose number of items only the arguments tell
+		args("no ids", call.Args[:3])
+		args("too many ids", append(slices.Clone(call.Args), slices.Repeat([]any{"x"}, 499)...))
+	case len(call.Args) > 0:
 		args("an argument less", call.Args[:len(call.Args)-1])
+		fallthrough
+	default:
+		args("an argument more", append(slices.Clone(call.Args), "1"))
 	}
 	arguments := argumentsOf(t, call)
 	for i, argument := range arguments {
@@ -163,6 +182,9 @@ var limits = map[string][]string{
 	"pick payload": {"-1"}, "log keep": {"0", "10001", "-1"}, "log number": {"0", "-1"}, "progress history": {"-1"},
 	"report limit": {"1001", "-1"}, "report after": {"-1"}, "extend lease": {"0", "-1"}, "due limit": {"0", "501", "-1"},
 	"add history": {"-1"}, "pick history": {"-1"}, "settle history": {"-1"}, "promote history": {"-1"}, "recover history": {"-1"},
+	"remove history": {"-1"}, "retry history": {"-1"}, "drain history": {"-1"}, "expel history": {"-1"},
+	"list limit": {"0", "501"}, "view limit": {"-1"}, "drain take": {"0", "501"},
+	"sweep from": {"-1"}, "sweep limit": {"0", "501"}, "sweep hold": {"0", "86400001"},
 }
 
 // wrong returns values that the argument must not have.
@@ -176,7 +198,7 @@ func (a argument) wrong() []string {
 	case "flag":
 		return []string{"", "2", "-1", "true"}
 	case "string":
-		if a.Name == "token" && a.script != "extend" {
+		if a.Name == "token" && a.script != "extend" || a.script == "sweep" {
 			return []string{""}
 		}
 	}

@@ -53,6 +53,13 @@ func valueText(value reflect.Value) string {
 // replyText is a reply without what its caller cannot rely on: the order of a
 // hash, and of what a pick that is sent again finds reserved.
 func replyText(call model.Caller, reply any) string {
+	if view, ok := reply.(script.ViewReply); ok {
+		view.Results = slices.Clone(view.Results)
+		for i := range view.Results {
+			view.Results[i].Job = sorted(view.Results[i].Job)
+		}
+		return fmt.Sprintf("%+v", view)
+	}
 	pick, ok := reply.(script.PickReply)
 	if !ok {
 		return fmt.Sprintf("%+v", reply)

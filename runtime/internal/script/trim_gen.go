@@ -12,6 +12,9 @@ import (
 //
 // A job goes when its age is over the item's, or when the item's number of
 // newer jobs have ended since in the same way; one that is neither is kept.
+//
+// Of a job that ended less than a minute ago a stub is left until then, so
+// that an add which is sent again is recognised.
 type Trim struct {
 	// Set: which of the two is trimmed.
 	Set TrimSet

@@ -78,7 +78,9 @@ func (w *world) act(ctx context.Context) error {
 	switch n := w.random.IntN(100); {
 	case n < 16:
 		return w.make(ctx, nil, w.someAdd())
-	case n < 36:
+	case n < 24:
+		return w.repair(ctx)
+	case n < 40:
 		return w.make(ctx, worker, w.somePick(worker))
 	case n < 54:
 		return w.make(ctx, worker, w.someSettle(worker))

@@ -1,0 +1,142 @@
+--- remove deletes jobs that are not active, wherever they are, with every key of
+--- theirs.
+---
+--- A job in the list of those that wait is looked for along the list, which takes
+--- time in proportion to its length: that is done for one job in a call, and for
+--- more only while all of them together look at no more than 100,000 ids. Others
+--- are answered "again".
+---
+--- @memory drains
+--- @key meta hash the queue's version
+--- @key wait list ids without priority; the next to run is at the tail
+--- @key prioritized zset ids with a priority
+--- @key pc string counter that orders jobs of one priority
+--- @key delayed zset ids by due time
+--- @key active zset ids by the deadline of their lease
+--- @key completed zset ids by finishing time
+--- @key failed zset ids by finishing time
+--- @key quarantine zset ids that cannot be run
+--- @key marker zset wakes idle workers
+--- @key events stream what happened
+--- @each job hash <id> the job
+--- @each lock string <id>:lock the token that holds it
+--- @each logs list <id>:logs log lines
+--- @each dependencies set <id>:dependencies children that are pending
+--- @each processed hash <id>:processed results of children
+--- @each failures hash <id>:failed errors of children
+--- @arg events word(none|final|all) which events are written
+--- @arg history int how many events are kept, about
+--- @item id id the job's id
+--- @field version meta
+--- @field paused meta
+--- @field lst job
+--- @reply now ms the server's clock
+--- @reply results records one per item, in order
+--- @record results verdict word(removed|active|again|missing) what happened
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local version = meta[1]
+local paused = meta[2] == '1'
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
+local count = math.floor((#KEYS - 11) / 6)
+if count < 1 or #KEYS ~= 11 + 6 * count or #ARGV ~= 2 + count then
+  return redis.error_reply('EMQARGS remove takes 11 keys and 2 arguments, then 6 keys and 1 argument for each job')
+end
+local level = ARGV[1]
+local history = tonumber(ARGV[2])
+local levels = { none = true, final = true, all = true }
+if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+  return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
+end
+local ids = {}
+for i = 1, count do
+  ids[i] = ARGV[2 + i]
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local leases = redis.call('ZMSCORE', KEYS[6], unpack(ids))
+local ranks = redis.call('ZMSCORE', KEYS[3], unpack(ids))
+local dues = redis.call('ZMSCORE', KEYS[5], unpack(ids))
+local completed = redis.call('ZMSCORE', KEYS[7], unpack(ids))
+local failed = redis.call('ZMSCORE', KEYS[8], unpack(ids))
+local unfit = redis.call('ZMSCORE', KEYS[9], unpack(ids))
+local length = redis.call('LLEN', KEYS[2])
+local looked = 0
+local verdicts = {}
+local seen = {}
+local ended = {}
+local leaving = {}
+local keys = {}
+for i = 1, count do
+  local id = ids[i]
+  local verdict = 'removed'
+  if seen[id] then
+    verdict = 'missing'
+  elseif leases[i] then
+    verdict = 'active'
+  elseif completed[i] or failed[i] or unfit[i] then
+    ended[i] = true
+  elseif not ranks[i] and not dues[i] then
+    local last = redis.pcall('HGET', KEYS[6 * i + 6], 'lst')
+    local outcome = type(last) == 'string' and string.match(last, ' (%S+)$')
+    if outcome == 'completed' or outcome == 'failed' then
+      ended[i] = true -- the stub of a job of which nothing was kept
+    elseif redis.call('EXISTS', KEYS[6 * i + 6]) == 0 then
+      verdict = 'missing'
+    elseif looked > 0 and looked + length > 100000 then
+      verdict = 'again'
+    else
+      looked = looked + length
+      redis.call('LREM', KEYS[2], -1, id)
+    end
+  end
+  verdicts[i] = verdict
+  if verdict == 'removed' then
+    seen[id] = true
+    leaving[#leaving + 1] = id
+    keys[#keys + 1] = KEYS[6 * i + 6]
+    keys[#keys + 1] = KEYS[6 * i + 7]
+    keys[#keys + 1] = KEYS[6 * i + 8]
+    keys[#keys + 1] = KEYS[6 * i + 9]
+    keys[#keys + 1] = KEYS[6 * i + 10]
+    keys[#keys + 1] = KEYS[6 * i + 11]
+  end
+end
+if #leaving > 0 then
+  redis.call('DEL', unpack(keys))
+  redis.call('ZREM', KEYS[3], unpack(leaving))
+  redis.call('ZREM', KEYS[5], unpack(leaving))
+  redis.call('ZREM', KEYS[7], unpack(leaving))
+  redis.call('ZREM', KEYS[8], unpack(leaving))
+  redis.call('ZREM', KEYS[9], unpack(leaving))
+  -- The marker tells of work if and only if there is some.
+  local told = redis.call('ZREM', KEYS[10], unpack(leaving))
+  local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  if not head then
+    redis.call('ZREMRANGEBYSCORE', KEYS[10], 0, 0)
+  elseif told > 0 and not paused then
+    redis.call('ZADD', KEYS[10], 0, head)
+  end
+  if redis.call('ZCARD', KEYS[3]) == 0 then
+    redis.call('DEL', KEYS[4])
+  end
+  for i = 1, count do
+    if verdicts[i] == 'removed' and (level == 'all' or (level == 'final' and not ended[i])) then
+      redis.call('XADD', KEYS[11], 'MAXLEN', '~', history, '*', 'event', 'removed', 'jobId', ids[i])
+    end
+  end
+end
+return { now, verdicts }

@@ -1,0 +1,142 @@
+--- retry makes failed jobs ready to run again, behind those that wait.
+---
+--- A job gets its attempts and stalls anew; the errors of its attempts stay. One
+--- whose hash is gone is dropped, one whose hash cannot be used is put into
+--- quarantine.
+---
+--- @memory drains
+--- @key meta hash the queue's version
+--- @key wait list ids without priority; the next to run is at the tail
+--- @key prioritized zset ids with a priority
+--- @key pc string counter that orders jobs of one priority
+--- @key failed zset ids by finishing time
+--- @key quarantine zset ids that cannot be run
+--- @key marker zset wakes idle workers
+--- @key events stream what happened
+--- @each job hash <id> the job
+--- @arg events word(none|final|all) which events are written
+--- @arg history int how many events are kept, about
+--- @item id id a failed job
+--- @field version meta
+--- @field paused meta
+--- @field name job
+--- @field priority job
+--- @field atm job
+--- @field stc job
+--- @field defa job
+--- @field finishedOn job
+--- @field failedReason job
+--- @field lst job
+--- @reply now ms the server's clock
+--- @reply results records one per item, in order
+--- @record results verdict word(retried|unfailed|missing|orphan|quarantined) what happened
+--- @error EMQARGS the call is malformed; nothing was written
+--- @error EMQVERSION the queue speaks another version of the protocol
+
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local version = meta[1]
+local paused = meta[2] == '1'
+if version and version ~= 'echomq:2.0.0' then
+  return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
+end
+
+-- Whether text is a plain whole number in range. Any other would be refused by
+-- a command halfway through the script.
+local function whole(text, low, high)
+  local number = string.find(text, '^%-?%d+$') and tonumber(text)
+  return number and number >= low and number <= high
+end
+
+local count = #KEYS - 8
+if count < 1 or #ARGV ~= 2 + count then
+  return redis.error_reply('EMQARGS retry takes 8 keys and 2 arguments, then 1 key and 1 argument for each job')
+end
+local level = ARGV[1]
+local history = tonumber(ARGV[2])
+local levels = { none = true, final = true, all = true }
+if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+  return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
+end
+local ids = {}
+for i = 1, count do
+  ids[i] = ARGV[2 + i]
+end
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local scores = redis.call('ZMSCORE', KEYS[5], unpack(ids))
+local verdicts = {}
+local seen = {}
+local leaving = {}
+local waiting = {}
+local ranked = {}
+local broken = {}
+local tokens = {}
+for i = 1, count do
+  local id = ids[i]
+  if not scores[i] or seen[id] then
+    verdicts[i] = redis.call('EXISTS', KEYS[8 + i]) == 1 and 'unfailed' or 'missing'
+  else
+    seen[id] = true
+    leaving[#leaving + 1] = id
+    local fields = redis.pcall('HMGET', KEYS[8 + i], 'name', 'priority', 'lst')
+    if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
+      return fields
+    end
+    if fields.err or (not fields[1] and redis.call('EXISTS', KEYS[8 + i]) == 1) then
+      verdicts[i] = 'quarantined'
+      broken[#broken + 1] = now
+      broken[#broken + 1] = id
+    elseif not fields[1] then
+      verdicts[i] = 'orphan'
+    else
+      verdicts[i] = 'retried'
+      tokens[i] = string.match(fields[3] or '', '^(.+) %S+$') or '-'
+      local priority = tonumber(fields[2] or 0) or 0
+      if priority > 0 then
+        ranked[#ranked + 1] = priority
+        ranked[#ranked + 1] = id
+      else
+        waiting[#waiting + 1] = id
+      end
+    end
+  end
+end
+
+if #leaving > 0 then
+  redis.call('ZREM', KEYS[5], unpack(leaving))
+  for i = 1, count do
+    if verdicts[i] == 'retried' then
+      redis.call('HDEL', KEYS[8 + i], 'stc', 'defa', 'finishedOn', 'failedReason')
+      -- The settle that failed it is answered "already" if it comes again, and
+      -- the job is not taken for one that has ended.
+      redis.call('HSET', KEYS[8 + i], 'atm', 0, 'lst', tokens[i] .. ' retry')
+    end
+    if verdicts[i] == 'orphan' or verdicts[i] == 'quarantined' then
+      if level ~= 'none' then
+        redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', verdicts[i], 'jobId', ids[i])
+      end
+    elseif verdicts[i] == 'retried' and level == 'all' then
+      redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', 'retried', 'jobId', ids[i])
+    end
+  end
+end
+if #broken > 0 then
+  redis.call('ZADD', KEYS[6], unpack(broken))
+end
+if #ranked > 0 then
+  local ranks = math.floor(#ranked / 2)
+  local counter = redis.call('INCRBY', KEYS[4], ranks) - ranks
+  for i = 1, #ranked, 2 do
+    counter = counter + 1
+    ranked[i] = ranked[i] * 4294967296 + counter % 4294967296
+  end
+  redis.call('ZADD', KEYS[3], unpack(ranked))
+end
+if #waiting > 0 then
+  redis.call('LPUSH', KEYS[2], unpack(waiting))
+end
+if #ranked + #waiting > 0 and not paused then
+  redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
+end
+return { now, verdicts }

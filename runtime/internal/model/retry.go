@@ -1,0 +1,60 @@
+package model
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
+
+func (s *State) retry(c script.Retry, now int64) script.RetryReply {
+	reply := script.RetryReply{Now: now}
+	retried := false
+	for _, item := range c.Items {
+		id := item.ID.String()
+		verdict := s.retryOne(id, now)
+		s.reach("retry", string(verdict))
+		switch verdict {
+		case script.RetryVerdictRetried:
+			retried = true
+			s.event(c.Events == script.RetryEventsAll, "retried", id)
+		case script.RetryVerdictOrphan, script.RetryVerdictQuarantined:
+			s.event(c.Events != script.RetryEventsNone, string(verdict), id)
+		}
+		reply.Results = append(reply.Results, script.RetryResult{Verdict: verdict})
+	}
+	if retried {
+		s.wake()
+	}
+	return reply
+}
+
+func (s *State) retryOne(id string, now int64) script.RetryVerdict {
+	if !s.Failed.has(id) {
+		if s.Jobs[id] == nil {
+			return script.RetryVerdictMissing
+		}
+		return script.RetryVerdictUnfailed
+	}
+	delete(s.Failed, id)
+	switch s.condition(id) {
+	case absent:
+		return script.RetryVerdictOrphan
+	case unusable:
+		s.Quarantine[id] = now
+		return script.RetryVerdictQuarantined
+	}
+	fields := s.Jobs[id].Fields
+	for _, field := range []string{"stc", "defa", "finishedOn", "failedReason"} {
+		delete(fields, field)
+	}
+	token, _, known := strings.Cut(fields["lst"], " ")
+	if !known {
+		token = "-"
+	}
+	fields["atm"], fields["lst"] = "0", token+" retry"
+	priority, _ := strconv.ParseInt(fields["priority"], 10, 64)
+	s.reach("retry", map[bool]string{true: "to prioritized", false: "to wait"}[priority > 0])
+	s.enqueue(id, priority)
+	return script.RetryVerdictRetried
+}
