@@ -49,7 +49,8 @@ func TestOutputIsFormatted(t *testing.T) {
 	require.NotZero(t, checked)
 }
 
-// TestDeterminism runs on the same source ten times.
+// TestDeterminism runs on the same source five times. Each goes through hundreds
+// of maps, whose order is another one each time.
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	found, err := readCases(casesDir)
@@ -59,7 +60,7 @@ func TestDeterminism(t *testing.T) {
 		require.NoError(t, c.writeSource(filepath.Join(dir, c.name)))
 	}
 	first := run(t, dir)
-	for range 9 {
+	for range 4 {
 		next := run(t, dir)
 		require.Equal(t, first.Files, next.Files)
 		require.Equal(t, first.Diagnostics, next.Diagnostics)

@@ -14,10 +14,14 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-// fleetAddress is the address of an engine in memory.
+// fleetAddress is the address of an engine: a server, which is faster, or where
+// EMQ_ENGINES asks for that, one in memory.
 func fleetAddress(t *testing.T) string {
 	t.Helper()
-	return startEngine(t, embedded.InMemory()).addr
+	if os.Getenv("EMQ_ENGINES") == "embedded" {
+		return startEngine(t, embedded.InMemory()).addr
+	}
+	return startEngine(t).addr
 }
 
 // scripted writes a peer that says hello well, and then the given line.
@@ -39,8 +43,9 @@ func scripted(t *testing.T, line string) string {
 }
 
 func TestFleetOfGoAlone(t *testing.T) {
+	address := fleetAddress(t)
 	t.Chdir(t.TempDir()) // no checkout of the repository
-	status, out, errs := run(t, "probe", "fleet")
+	status, out, errs := run(t, "probe", "fleet", "--addr", address)
 	require.Equal(t, exitWell, status, errs)
 	require.Empty(t, errs)
 	require.Contains(t, out, "Only the Go runtime took part, which shows no interop")

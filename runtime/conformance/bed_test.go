@@ -54,16 +54,6 @@ func keys(t *testing.T, client redis.UniversalClient) []string {
 // poll is how often a condition is looked at that nothing signals.
 const poll = 5 * time.Millisecond
 
-// fieldOf returns a field of what INFO and its like answer.
-func fieldOf(info, name string) string {
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
-			return value
-		}
-	}
-	return ""
-}
-
 // withFault returns a script of the build that runs a statement after it has
 // looked at the version.
 func withFault(t *testing.T, name, statement string) lua.Script {

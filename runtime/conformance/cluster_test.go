@@ -16,33 +16,8 @@ import (
 	"github.com/echomq/echomq-go/runtime/conformance"
 	"github.com/echomq/echomq-go/runtime/internal/childserver"
 	"github.com/echomq/echomq-go/runtime/internal/enginetest"
+	"github.com/echomq/echomq-go/runtime/wire"
 )
-
-// startCluster starts a cluster of two nodes, of which the first has the lower
-// half of the slots, and returns a client of each.
-func startCluster(t *testing.T) [2]*redis.Client {
-	t.Helper()
-	binary := valkeyServer(t)
-	var nodes [2]*redis.Client
-	for i := range nodes {
-		nodes[i] = startNode(t, binary)
-	}
-	ctx := bounded(t)
-	require.NoError(t, nodes[0].ClusterAddSlotsRange(ctx, 0, 8191).Err())
-	require.NoError(t, nodes[1].ClusterAddSlotsRange(ctx, 8192, 16383).Err())
-	require.NoError(t, nodes[1].Do(ctx, "cluster", "set-config-epoch", 2).Err())
-	host, port, err := net.SplitHostPort(nodes[1].Options().Addr)
-	require.NoError(t, err)
-	bus := nodes[1].ConfigGet(ctx, "cluster-port").Val()["cluster-port"]
-	require.NoError(t, nodes[0].Do(ctx, "cluster", "meet", host, port, bus).Err())
-	for _, node := range nodes {
-		require.Eventually(t, func() bool {
-			info := node.ClusterInfo(ctx).Val()
-			return fieldOf(info, "cluster_state") == "ok" && fieldOf(info, "cluster_slots_ok") == "16384"
-		}, patience, poll)
-	}
-	return nodes
-}
 
 // valkeyServer returns the path of the server, or skips the test, or fails it,
 // as every test that needs one.
@@ -52,12 +27,6 @@ func valkeyServer(t *testing.T) string {
 	binary, err := exec.LookPath("valkey-server")
 	require.NoError(t, err)
 	return binary
-}
-
-// startNode starts a server in cluster mode.
-func startNode(t *testing.T, binary string) *redis.Client {
-	t.Helper()
-	return startServer(t, binary, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(freePort(t)))
 }
 
 // startServer starts a server with further arguments.
@@ -87,23 +56,49 @@ func freePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// TestProbeOfACluster probes queues whose slots lie on different nodes, by the
-// address of the first node. The core's keys are on the second one.
+// queuesOf returns a queue for each primary of a cluster.
+func queuesOf(t *testing.T, cluster *enginetest.Cluster) map[*enginetest.Engine]string {
+	t.Helper()
+	found := map[*enginetest.Engine]string{}
+	for len(found) < len(cluster.Primaries()) {
+		name := cluster.QueueName(t)
+		if owner := cluster.Owner(t, wire.Slot("{"+name+"}")); found[owner] == "" {
+			found[owner] = name
+		}
+	}
+	return found
+}
+
+// requireGone requires that nothing of a queue is left on any node.
+func requireGone(t *testing.T, cluster *enginetest.Cluster, queue string) {
+	t.Helper()
+	for _, node := range cluster.Primaries() {
+		for _, key := range keys(t, node.Client(t)) {
+			assert.NotContains(t, key, queue)
+		}
+	}
+}
+
+// TestProbeOfACluster probes queues whose slots lie on different nodes of a cluster
+// of three primaries and three replicas, by the address of one of them.
 func TestProbeOfACluster(t *testing.T) {
 	t.Parallel()
-	nodes := startCluster(t)
-	for queue, owner := range map[string]int{"fills": 0, "payments": 1} {
-		report := conformance.Probe(bounded(t), targetOf(t, nodes[0].Options(), queue), goOn)
-		require.Equal(t, conformance.Conforms, report.Verdict, report.Reason)
-		assert.Equal(t, nodes[owner].Options().Addr, report.Nodes[0], "the node that owns the slot")
-		for _, step := range report.Steps {
-			for _, transition := range step.Transitions {
-				assert.Equal(t, nodes[owner].Options().Addr, transition.Node)
+	cluster := enginetest.SharedCluster(t)
+	for owner, queue := range queuesOf(t, cluster) {
+		t.Run(owner.Options().Addr, func(t *testing.T) {
+			t.Parallel()
+			for _, asked := range []*enginetest.Engine{cluster.Primaries()[0], cluster.Replica(t, 0)} {
+				report := conformance.Probe(bounded(t), targetOf(t, asked.Options(), queue), goOn)
+				require.Equal(t, conformance.Conforms, report.Verdict, report.Reason)
+				assert.Equal(t, owner.Options().Addr, report.Nodes[0], "the node that owns the slot")
+				for _, step := range report.Steps {
+					for _, transition := range step.Transitions {
+						assert.Equal(t, owner.Options().Addr, transition.Node)
+					}
+				}
+				requireGone(t, cluster, queue)
 			}
-		}
-		for _, node := range nodes {
-			assert.Empty(t, keys(t, node))
-		}
+		})
 	}
 }
 
@@ -111,16 +106,38 @@ func TestProbeOfACluster(t *testing.T) {
 // show it.
 func TestProbeOfAClusterThatRefuses(t *testing.T) {
 	t.Parallel()
-	nodes := startCluster(t)
-	target := targetOf(t, nodes[1].Options(), "fills")
-	target.Bundle = tampered(t, "pick", fmt.Sprintf("redis.call('GET', %q)", "emq:{payments}:stray"))
+	cluster := enginetest.SharedCluster(t)
+	queues := queuesOf(t, cluster)
+	here, elsewhere := cluster.Primaries()[0], cluster.Primaries()[1]
+	target := targetOf(t, elsewhere.Options(), queues[here])
+	target.Bundle = tampered(t, "pick", fmt.Sprintf("redis.call('GET', %q)", "emq:{"+queues[elsewhere]+"}:stray"))
 	report := conformance.Probe(bounded(t), target, goOn)
 	assert.Equal(t, conformance.Violates, report.Verdict, report.Reason)
 	require.NotNil(t, report.Points[3].First)
 	assert.Contains(t, report.Points[3].First.Reason, "pick.lua was answered")
-	for _, node := range nodes {
-		assert.Empty(t, keys(t, node))
+	requireGone(t, cluster, queues[here])
+}
+
+// TestProbeOfASlotThatIsMoved moves the slot of the queue away between two steps:
+// what runs then is not seen, and whatever was seen before, the probe says so.
+func TestProbeOfASlotThatIsMoved(t *testing.T) {
+	t.Parallel()
+	cluster := enginetest.SharedCluster(t)
+	queue := queuesOf(t, cluster)[cluster.Primaries()[0]]
+	steps := 0
+	report := conformance.Probe(bounded(t), targetOf(t, cluster.Primaries()[0].Options(), queue), func(*conformance.Report) error {
+		if steps++; steps == 2 {
+			cluster.BeginMove(t, wire.Slot("{"+queue+"}"), cluster.Primaries()[1]).Finish()
+		}
+		return nil
+	})
+	assert.Equal(t, conformance.Unknown, report.Verdict)
+	assert.NotEmpty(t, report.Reason)
+	for _, point := range report.Points {
+		assert.NotEqual(t, conformance.Violates, point.Verdict)
 	}
+	requireGone(t, cluster, queue)
+	t.Log(report.Reason)
 }
 
 // TestProbeOfAnEngineThatKnowsNoKeys probes one that has MONITOR and not COMMAND.
