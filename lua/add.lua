@@ -34,6 +34,13 @@
 --- @field timestamp job
 --- @field delay job
 --- @field priority job
+--- @stores name job name
+--- @stores data job data
+--- @stores cdc job codec
+--- @stores ver job version
+--- @stores opts job opts
+--- @stores delay job delay
+--- @stores priority job priority
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(added|exists) what happened

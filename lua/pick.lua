@@ -53,6 +53,7 @@
 --- @field data job
 --- @field defa job
 --- @field * reserved
+--- @stores pb job worker
 --- @reply now ms the server's clock
 --- @reply due ms when the next delayed job is due; 0 if there is none
 --- @reply expiry ms when the next lease ends; 0 if there is none

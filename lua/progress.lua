@@ -18,6 +18,7 @@
 --- @field version meta
 --- @field name job
 --- @field progress job
+--- @stores progress job value
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(recorded|lost|gone) what happened

@@ -53,6 +53,13 @@
 --- @field failedReason job
 --- @field stacktrace job
 --- @field lst job
+--- @stores returnvalue job value
+--- @stores failedReason job value
+--- @stores stacktrace job trace
+--- @stores delay job delay
+--- @stores atm job attempts
+--- @stores ats job starts
+--- @stores ukn job unknown
 --- @reply now ms the server's clock
 --- @reply due ms when the next delayed job is due; 0 if there is none
 --- @reply results records one per item, in order

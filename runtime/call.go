@@ -13,11 +13,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
 )
 
 // replayWindow is for how long a call whose answer was lost may be sent again.
 // The protocol keeps the stub of an ended job for twice as long.
-const replayWindow = 30 * time.Second
+const replayWindow = wire.ReplayWindow
 
 // briefWindow is the same where the caller's context has no deadline and nobody
 // answers: such a call is to fail soon rather than to wait for the store.

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
 )
 
 // The bounds of one call that adds jobs.
 const (
-	maxChunk      = 500
-	maxChunkBytes = 4 << 20
+	maxChunk      = wire.MaxItems
+	maxChunkBytes = wire.MaxCallBytes
 )
 
 // Producer adds jobs to one queue. The typed producers that emqgen writes hold

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	maxBatch      = 500
-	maxBatchBytes = 4 << 20
-	maxReplyBytes = 8 << 20
+	maxBatch      = wire.MaxItems
+	maxBatchBytes = wire.MaxCallBytes
+	maxReplyBytes = wire.MaxReplyBytes
 )
 
 // runner serves one queue for a worker. Its parts, each a goroutine, are the

@@ -1,6 +1,10 @@
 package echomq
 
-import "time"
+import (
+	"time"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
 
 // The defaults that hold where neither an option nor a directive says
 // otherwise.
@@ -23,7 +27,7 @@ const (
 
 // MaxPriority is the largest priority that a job can have. 0, the default, runs
 // first.
-const MaxPriority = 1<<21 - 1
+const MaxPriority = wire.MaxPriority
 
 // None is the result of a job that has none.
 type None struct{}

@@ -21,6 +21,7 @@
 //	--- @field version meta
 //	--- @field name job
 //	--- @field * reserved
+//	--- @stores lst job outcome
 //	--- @reply now ms the server's clock
 //	--- @reply results records one per item, in order
 //	--- @record results verdict word(added|exists) what happened
@@ -47,6 +48,9 @@
 //     that the script reads or writes by name. A field of a job or scheduler is
 //     one of the wire names of wire.Envelope or wire.Scheduler. `*` says that the hash's fields are data (ids),
 //     not names.
+//   - @stores FIELD KEY VALUE: where the script writes the field FIELD of the hash
+//     KEY, which a @field declares, it may take the value of the @arg or @item
+//     VALUE as it is. Neutral values need not be written.
 //   - @reply NAME KIND TEXT: an element of the reply, which is an array of
 //     exactly these, in order.
 //   - @record REPLY NAME KIND TEXT: an element of each record of the reply

@@ -35,8 +35,20 @@ var faults = []struct {
 	{"text after a declaration", "--- @arg lease", "--- and more\n--- @arg lease", []string{
 		`move.lua:10:5: text after the first declaration; a declaration is one line, and documentation stands above the first`,
 	}},
+	{"stores what is no field", "--- @reply now", "--- @stores nmae job lease\n--- @reply now", []string{
+		`move.lua:16:13: no field "nmae" of "job" is declared (did you mean "name"?)`,
+	}},
+	{"stores in data", "--- @reply now", "--- @stores * reserved lease\n--- @reply now", []string{
+		`move.lua:16:13: no field "*" of "reserved" is declared`,
+	}},
+	{"stores what is no argument", "--- @reply now", "--- @stores name job laese\n--- @reply now", []string{
+		`move.lua:16:22: no @arg or @item "laese" is declared (did you mean "lease"?)`,
+	}},
+	{"stores twice", "--- @reply now", "--- @stores name job lease\n--- @stores name job lease\n--- @reply now", []string{
+		`move.lua:17:13: it is declared twice that field "name" of "job" takes the value of "lease"`,
+	}},
 	{"wrong order", "--- @memory drains\n--- @key meta hash the queue's version\n", "--- @key meta hash the queue's version\n--- @memory drains\n", []string{
-		`move.lua:6:5: @memory stands too late; the order is @memory, @key, @each, @arg, @item, @field, @reply, @record, @error`,
+		`move.lua:6:5: @memory stands too late; the order is @memory, @key, @each, @arg, @item, @field, @stores, @reply, @record, @error`,
 	}},
 	{"no memory", "--- @memory drains\n", "", []string{
 		`move.lua:1:1: no @memory: say whether the script is refused, drains or reads when memory is used up`,

@@ -28,9 +28,10 @@ func init() {
 		{name: "arg", rank: 4, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readArg},
 		{name: "item", rank: 5, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readItem},
 		{name: "field", rank: 6, operands: []string{"NAME", "KEY"}, read: (*parser).readField},
-		{name: "reply", rank: 7, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readReply},
-		{name: "record", rank: 7, operands: []string{"REPLY", "NAME", "KIND"}, text: true, read: (*parser).readRecord},
-		{name: "error", rank: 8, operands: []string{"CODE"}, text: true, read: (*parser).readError},
+		{name: "stores", rank: 7, operands: []string{"FIELD", "KEY", "VALUE"}, read: (*parser).readStores},
+		{name: "reply", rank: 8, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readReply},
+		{name: "record", rank: 8, operands: []string{"REPLY", "NAME", "KIND"}, text: true, read: (*parser).readRecord},
+		{name: "error", rank: 9, operands: []string{"CODE"}, text: true, read: (*parser).readError},
 	}
 }
 
@@ -144,6 +145,33 @@ func (p *parser) readField(operands []word, _ string) {
 		return
 	}
 	p.script.Fields = append(p.script.Fields, field)
+}
+
+func (p *parser) readStores(operands []word, _ string) {
+	field, key, value := operands[0], operands[1], operands[2]
+	store := Store{Position: p.position(field.column), Field: field.text, Key: key.text, Value: value.text}
+	var fields, values []string
+	for _, declared := range p.script.Fields {
+		if declared.Key == key.text && declared.Name != AnyField {
+			fields = append(fields, declared.Name)
+		}
+	}
+	for _, declared := range slices.Concat(p.script.Args, p.script.Items) {
+		values = append(values, declared.Name)
+	}
+	same := func(other Store) bool {
+		return other.Field == store.Field && other.Key == store.Key && other.Value == store.Value
+	}
+	switch {
+	case !slices.Contains(fields, field.text):
+		p.fault(field.column, "no field %q of %q is declared%s", field.text, key.text, Nearest(field.text, fields))
+	case !slices.Contains(values, value.text):
+		p.fault(value.column, "no @arg or @item %q is declared%s", value.text, Nearest(value.text, values))
+	case slices.ContainsFunc(p.script.Stores, same):
+		p.fault(field.column, "it is declared twice that field %q of %q takes the value of %q", field.text, key.text, value.text)
+	default:
+		p.script.Stores = append(p.script.Stores, store)
+	}
 }
 
 func (p *parser) readReply(operands []word, doc string) {

@@ -20,6 +20,8 @@ type Script struct {
 	Items []Value
 	// Fields are the fields of hashes that the script names.
 	Fields []Field
+	// Stores are the arguments that fields take their values from.
+	Stores []Store
 	// Replies are the elements of the reply, in order.
 	Replies []Reply
 	// Errors are the error replies that the script gives.
@@ -144,6 +146,21 @@ type Field struct {
 	Name     string
 	// Key is the suffix or the name of the hash's key.
 	Key string
+}
+
+// Store says that a field takes the value of an argument.
+type Store struct {
+	Position Position
+	// Field and Key are those of a declared [Field].
+	Field, Key string
+	// Value is the name of the argument, of the call or of its items.
+	Value string
+}
+
+// StoredIn returns the fields that take the value of the argument called name, as
+// they are declared.
+func (s *Script) StoredIn(name string) []Store {
+	return slices.DeleteFunc(slices.Clone(s.Stores), func(store Store) bool { return store.Value != name })
 }
 
 // ErrorReply is an error that the script answers; its first word is Code.

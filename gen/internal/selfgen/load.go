@@ -20,12 +20,14 @@ import (
 const (
 	luaDir   = "lua"
 	callsDir = "runtime/internal/script"
+	optsFile = "runtime/wire/opts.go"
 )
 
 // source is all that files are generated from.
 type source struct {
-	scripts []script
-	hashes  []hash
+	scripts  []script
+	hashes   []hash
+	settings settings
 }
 
 // hash is a struct that declares the fields of a kind of hash: their names on
@@ -73,7 +75,8 @@ func load(root string) (source, error) {
 		h.fields, err = loadFields(filepath.Join(root, filepath.FromSlash(h.file)), h.name)
 		faults = append(faults, err)
 	}
-	return from, errors.Join(faults...)
+	from.settings, err = loadSettings(filepath.Join(root, filepath.FromSlash(optsFile)))
+	return from, errors.Join(append(faults, err)...)
 }
 
 func loadScripts(root string) ([]script, error) {

@@ -15,6 +15,9 @@ type manifest struct {
 	Protocol    string           `json:"protocol"`
 	Calling     calling          `json:"calling"`
 	Kinds       []described      `json:"kinds"`
+	Names       wireNames        `json:"names"`
+	Limits      []limit          `json:"limits"`
+	Opts        settings         `json:"opts"`
 	Job         manifestHash     `json:"job"`
 	Scheduler   manifestHash     `json:"scheduler"`
 	Scripts     []manifestScript `json:"scripts"`
@@ -85,6 +88,7 @@ type manifestValue struct {
 	Name        string          `json:"name"`
 	Kind        header.Kind     `json:"kind"`
 	Words       []string        `json:"words,omitempty"`
+	Stored      []string        `json:"stored,omitempty"`
 	Description string          `json:"description"`
 	Record      []manifestValue `json:"record,omitempty"`
 }
@@ -107,6 +111,9 @@ func generateManifest(from source) ([]byte, error) {
 		Protocol:    wire.Version,
 		Calling:     callingRules,
 		Kinds:       kinds,
+		Names:       namesOfWire(),
+		Limits:      limits,
+		Opts:        from.settings,
 		Job:         newManifestHash(from.hashes, "job"),
 		Scheduler:   newManifestHash(from.hashes, "scheduler"),
 	}
@@ -159,7 +166,7 @@ func newManifestScript(s script, long map[string]map[string]string) manifestScri
 		Name: s.Name, File: s.Name + ".lua", SHA1: s.sha1, Memory: s.Memory,
 		Description: strings.Join(strings.Fields(s.Doc), " "),
 		Keys:        []manifestKey{}, Each: []manifestEach{}, Fields: []scriptField{}, Errors: []manifestError{},
-		Args: manifestValues(s.Args), Items: manifestValues(s.Items), Reply: []manifestValue{},
+		Args: s.arguments(s.Args), Items: s.arguments(s.Items), Reply: []manifestValue{},
 	}
 	of := map[string]string{}
 	for _, key := range s.Keys {
@@ -179,6 +186,17 @@ func newManifestScript(s script, long map[string]map[string]string) manifestScri
 	}
 	for _, e := range s.Errors {
 		out.Errors = append(out.Errors, manifestError{Code: e.Code, Description: e.Doc})
+	}
+	return out
+}
+
+// arguments returns values of the call with the fields that they are stored in.
+func (s script) arguments(values []header.Value) []manifestValue {
+	out := manifestValues(values)
+	for i, value := range values {
+		for _, store := range s.StoredIn(value.Name) {
+			out[i].Stored = append(out[i].Stored, store.Field)
+		}
 	}
 	return out
 }

@@ -7,7 +7,7 @@ var callingRules = calling{
 	Key:         "emq:{queue}:SUFFIX, for each of \"keys\"",
 	Each:        "emq:{queue}:PATTERN, for each of \"each\", with the item's argument of the same name in place of <id> or <scheduler>",
 	Keys:        "the keys in order, then for every item its each keys in order",
-	Args:        "the args in order, then for every item its items in order; integers as plain decimals without a sign or exponent unless negative",
+	Args:        "the args in order, then for every item its items in order; integers as plain decimals without a sign or exponent unless negative; \"stored\" names the fields of the job's hash, on the wire, that take the value where the script writes them",
 	Neutral:     "what a runtime makes no use of has the neutral value of its kind, which switches it off: 0 for numbers and flags, an empty string, the first of the words; so a runtime that knows nothing of an argument can still make the call",
 	Reply:       "an array of exactly the elements of \"reply\", in order",
 	Errors:      "an error reply whose first word is one of the codes in \"errors\"; the whole call is refused, nothing was written",

@@ -123,6 +123,8 @@ func TestFaults(t *testing.T) {
 		{"two sets of words", "lua/extend.lua", "@item token string", "@item verdict word(a|b)", `"verdict" is a word of another set than before`},
 		{"a field of another type", "runtime/wire/envelope.go", "ProcessedBy string", "ProcessedBy float64", "no way to decode field ProcessedBy of type float64"},
 		{"a field of a foreign type", "runtime/wire/envelope.go", "ProcessedBy string", "ProcessedBy time.Time", "a field is a named type or []byte"},
+		{"a setting of a type that others do not know", "runtime/wire/opts.go", "Attempts int", "Attempts float64", "Opts.Attempts needs a comment"},
+		{"a default that is no JSON", "runtime/wire/opts.go", `absent:"10"`, `absent:"ten"`, "JSON in its tag absent"},
 		{"no envelope", "runtime/wire/envelope.go", "type Envelope struct", "type Other struct", "declares no struct Envelope"},
 	}
 	for _, test := range tests {
@@ -173,7 +175,7 @@ func TestDiff(t *testing.T) {
 // declarations are the files that declare the fields of hashes.
 func declarations() []string {
 	var files []string
-	for _, h := range hashes() {
+	for _, h := range append(hashes(), hash{file: optsFile}) {
 		files = append(files, filepath.Join(moduleRoot, h.file))
 	}
 	return files
