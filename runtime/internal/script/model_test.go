@@ -91,20 +91,25 @@ func modelSeeds(t *testing.T, count int) []uint64 {
 
 // reachable is everything that the scripts can do and the model test must see.
 const reachable = `
-add: waiting, prioritized, delayed, exists, EMQVERSION
+add: waiting, prioritized, delayed, exists, parent, child, EMQVERSION
 pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
-  already failed, already retry, already snooze, already release, lost, gone, stub, quarantined, to wait,
+  already failed, already retry, already snooze, already release, lost, gone, stub, lasting stub, reported, quarantined, to wait,
   to prioritized, to delayed, EMQVERSION
 extend: extended, lost, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, EMQVERSION
-trim: trimmed, kept, gone, by age, by number, stub, EMQVERSION
+trim: trimmed, kept, gone, by age, by number, unreported, stub, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
-inspect: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, completed and not kept,
+deliver: recorded, released, already, gone, orphan, deferred failure, released for later, EMQVERSION,
+  completed, failed, removed, taken, fail, continue, ignore, remove
+collect: delivery, parent, children to be delivered, too many bytes, EMQVERSION
+acknowledge: acknowledged, gone, stub, EMQVERSION
+verify: pending, reported, completed, failed, missing, taken, quarantined, too many bytes
+inspect: missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, completed and not kept,
   failed and not kept
 progress: recorded, lost, gone, EMQVERSION
 log: recorded, recorded before, the oldest goes, lost, gone, EMQVERSION
