@@ -36,8 +36,8 @@ const (
 // long as the server's clock advances alike.
 func TestModel(t *testing.T) {
 	for kind, effort := range map[enginetest.Kind]struct{ seeds, least int }{
-		enginetest.Valkey: {seeds: 12, least: 10},
-		enginetest.Redis:  {seeds: 12, least: 10},
+		enginetest.Valkey: {seeds: 17, least: 10},
+		enginetest.Redis:  {seeds: 17, least: 10},
 		// What is rare may not come.
 		enginetest.Miniredis:     {seeds: 1}, // it is slow
 		enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey
@@ -116,8 +116,8 @@ log: recorded, recorded before, the oldest goes, lost, gone, EMQVERSION
 report: lines, known, missing
 counts: counts
 list: rising, falling, a further page, waiting, a further page of those that wait
-view: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, a stub, crowded
-remove: removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine,
+view: missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, a stub, crowded
+remove: reported, from waiting-children, removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine,
   EMQVERSION
 retry: retried, unfailed, missing, orphan, quarantined, to wait, to prioritized, EMQVERSION
 drain: removed of wait, removed of prioritized, removed of delayed, gone of wait, quarantined id, EMQVERSION

@@ -135,8 +135,8 @@ var mutations = []mutation{
 	{"resume", "no marker", "redis.call('ZADD', KEYS[4], 0, head)", ""},
 	{"resume", "the last is the head", "redis.call('LINDEX', KEYS[2], -1)", "redis.call('LINDEX', KEYS[2], 0)"},
 
-	{"trim", "no stub", "redis.call('HSET', KEYS[6 * i - 2], 'name', stubs[i][1], 'lst', stubs[i][2])", ""},
-	{"trim", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[6 * i - 2], stubs[i][3])", ""},
+	{"trim", "no stub", "redis.call('HSET', KEYS[6 * i - 1], 'name', stubs[i][1], 'lst', stubs[i][2])", ""},
+	{"trim", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[6 * i - 1], stubs[i][3])", ""},
 
 	{"counts", "reserved is active", "redis.call('HLEN', KEYS[6])", "redis.call('ZCARD', KEYS[5])"},
 	{"counts", "failed is completed", "redis.call('ZCARD', KEYS[8])", "redis.call('ZCARD', KEYS[7])"},
@@ -149,7 +149,8 @@ var mutations = []mutation{
 	{"remove", "an active job is removed", "elseif leases[i] then", "elseif false then"},
 	{"remove", "the list is left", "redis.call('LREM', KEYS[2], -1, id)", ""},
 	{"remove", "the marker is left", "local told = redis.call('ZREM', KEYS[10], unpack(leaving))", "local told = 0"},
-	{"remove", "logs stay", "keys[#keys + 1] = KEYS[6 * i + 8]\n", ""},
+	{"remove", "logs stay", "keys[#keys + 1] = KEYS[6 * i + 11]\n", ""},
+	{"remove", "nobody is told", "redis.call('ZADD', KEYS[13], unpack(entries))", ""},
 	{"retry", "the attempts stay", "'atm', 0, 'lst'", "'lst'"},
 	{"retry", "the reason stays", "'finishedOn', 'failedReason')", "'finishedOn')"},
 	{"retry", "it still seems to have ended", "tokens[i] .. ' retry'", "tokens[i] .. ' failed'"},
