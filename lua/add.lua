@@ -1,4 +1,8 @@
---- add puts new jobs into a queue: to run at once, by priority, or when due.
+--- add puts new jobs into a queue: to run at once, by priority, when due, or
+--- when their children have ended.
+---
+--- What brings a job's children into being goes into the outbox with the job, for
+--- a worker to make if the caller does not come to it.
 ---
 --- A job whose id is taken is left as it is and answered "exists", so a call
 --- that is sent again does no harm. With maxmemory reached nothing is written
@@ -12,7 +16,11 @@
 --- @key delayed zset ids by due time
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key waiting-children zset parents by when their children are next looked for
+--- @key outbox zset deliveries to other queues by when they are next tried
+--- @key outbox-body hash what is to be delivered
 --- @each job hash <id> the job
+--- @each dependencies set <id>:dependencies edges of children that it waits for
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
 --- @item id id the job's id
@@ -24,6 +32,11 @@
 --- @item delay ms how long to wait, from the server's now
 --- @item due ms when to run, by the server's clock; 0 to go by delay
 --- @item priority int 0 runs first, then 1 to 2097151
+--- @item parent string the key of its parent's hash; empty for none
+--- @item edge string its line in what the parent waits for; empty for none
+--- @item children int how many children it waits for, at most 5000; 0 for none
+--- @item edges bytes their lines, parted by line feeds; empty for none
+--- @item delivery bytes what is to be delivered to bring them into being; empty for none
 --- @field version meta
 --- @field paused meta
 --- @field name job
@@ -34,6 +47,10 @@
 --- @field timestamp job
 --- @field delay job
 --- @field priority job
+--- @field parentKey job
+--- @field parent job
+--- @field chn job
+--- @field * outbox-body
 --- @stores name job name
 --- @stores data job data
 --- @stores cdc job codec
@@ -41,10 +58,14 @@
 --- @stores opts job opts
 --- @stores delay job delay
 --- @stores priority job priority
+--- @stores parentKey job parent
+--- @stores parent job edge
+--- @stores chn job children
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(added|exists) what happened
 --- @record results name string the wire name of the job that exists
+--- @record results parent string the key of the parent of the job that exists
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
@@ -63,9 +84,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = #KEYS - 7
-if count < 1 or #ARGV ~= 2 + 9 * count then
-  return redis.error_reply('EMQARGS add takes 7 keys and 2 arguments, then 1 key and 9 arguments for each job')
+local count = math.floor((#KEYS - 10) / 2)
+if count < 1 or #KEYS ~= 10 + 2 * count or #ARGV ~= 2 + 14 * count then
+  return redis.error_reply('EMQARGS add takes 10 keys and 2 arguments, then 2 keys and 14 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -75,7 +96,7 @@ if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
 end
 local jobs = {}
 for i = 1, count do
-  local a = 2 + 9 * (i - 1)
+  local a = 2 + 14 * (i - 1)
   for n = 5, 8 do
     if n ~= 6 and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
       return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
@@ -84,7 +105,10 @@ for i = 1, count do
   if not whole(ARGV[a + 9], 0, 2097151) then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151')
   end
-  jobs[i] = KEYS[7 + i]
+  if not whole(ARGV[a + 12], 0, 5000) or (ARGV[a + 12] == '0') ~= (ARGV[a + 13] == '') or (ARGV[a + 12] == '0') ~= (ARGV[a + 14] == '') then
+    return redis.error_reply('EMQARGS children must be a whole number from 0 to 5000, with edges and a delivery if there are any')
+  end
+  jobs[i] = KEYS[9 + 2 * i]
 end
 
 local time = redis.call('TIME')
@@ -116,43 +140,72 @@ local waiting = {}
 local ranked = {}
 local delayed = {}
 local earliest = false
+local parents = {}
+local entries = {}
+local bodies = {}
 for i = 1, count do
-  local a = 2 + 9 * (i - 1)
+  local a = 2 + 14 * (i - 1)
   local id = ARGV[a + 1]
-  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[7 + i]) == 1)
+  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[9 + 2 * i]) == 1)
   if exists then
-    local name = redis.pcall('HGET', KEYS[7 + i], 'name')
+    local found = redis.pcall('HMGET', KEYS[9 + 2 * i], 'name', 'parentKey')
     results[#results + 1] = 'exists'
-    results[#results + 1] = type(name) == 'string' and name or ''
+    results[#results + 1] = found[1] or ''
+    results[#results + 1] = found[2] or ''
   else
     seen[id] = true
     local opts = ARGV[a + 6]
     local written
     if opts == '' then
-      written = redis.pcall('HSET', KEYS[7 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
+      written = redis.pcall('HSET', KEYS[9 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
     else
-      written = redis.pcall('HSET', KEYS[7 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
+      written = redis.pcall('HSET', KEYS[9 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
     end
     local refused = refusal(written)
     if refused then
       return refused
     end
     if ARGV[a + 4] ~= '' then
-      redis.call('HSET', KEYS[7 + i], 'cdc', ARGV[a + 4])
+      redis.call('HSET', KEYS[9 + 2 * i], 'cdc', ARGV[a + 4])
     end
     if ARGV[a + 5] ~= '1' then
-      redis.call('HSET', KEYS[7 + i], 'ver', ARGV[a + 5])
+      redis.call('HSET', KEYS[9 + 2 * i], 'ver', ARGV[a + 5])
     end
     local priority = tonumber(ARGV[a + 9])
     if priority > 0 then
-      redis.call('HSET', KEYS[7 + i], 'priority', priority)
+      redis.call('HSET', KEYS[9 + 2 * i], 'priority', priority)
+    end
+    if ARGV[a + 10] ~= '' then
+      redis.call('HSET', KEYS[9 + 2 * i], 'parentKey', ARGV[a + 10], 'parent', ARGV[a + 11])
     end
     local due = tonumber(ARGV[a + 8])
     if due == 0 then
       due = now + tonumber(ARGV[a + 7])
     end
     if due > now then
-      redis.call('HSET', KEYS[7 + i], 'delay', due - now)
+      redis.call('HSET', KEYS[9 + 2 * i], 'delay', due - now)
+    end
+    if ARGV[a + 12] ~= '0' then
+      redis.call('HSET', KEYS[9 + 2 * i], 'chn', ARGV[a + 12])
+      local edges = {}
+      for edge in string.gmatch(ARGV[a + 13], '[^\n]+') do
+        edges[#edges + 1] = edge
+        if #edges == 500 then
+          redis.call('SADD', KEYS[10 + 2 * i], unpack(edges))
+          edges = {}
+        end
+      end
+      if #edges > 0 then
+        redis.call('SADD', KEYS[10 + 2 * i], unpack(edges))
+      end
+      -- The caller makes the delivery itself, and has two seconds for it.
+      parents[#parents + 1] = now + 30000
+      parents[#parents + 1] = id
+      entries[#entries + 1] = now + 2000
+      entries[#entries + 1] = id .. ':children'
+      bodies[#bodies + 1] = id .. ':children'
+      bodies[#bodies + 1] = string.format('%.0f', now) .. ' ' .. ARGV[a + 14]
+    elseif due > now then
       delayed[#delayed + 1] = due
       delayed[#delayed + 1] = id
     elseif priority > 0 then
@@ -167,9 +220,15 @@ for i = 1, count do
     end
     results[#results + 1] = 'added'
     results[#results + 1] = ''
+    results[#results + 1] = ''
   end
 end
 
+if #parents > 0 then
+  redis.call('ZADD', KEYS[8], unpack(parents))
+  redis.call('ZADD', KEYS[9], unpack(entries))
+  redis.call('HSET', KEYS[10], unpack(bodies))
+end
 local head
 if #ranked > 0 then
   local ranks = math.floor(#ranked / 2)

@@ -10,6 +10,7 @@
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
+--- @key waiting-children zset parents by when their children are next looked for
 --- @field version meta
 --- @field paused meta
 --- @field * reserved
@@ -23,6 +24,7 @@
 --- @reply completed int jobs that succeeded and are kept
 --- @reply failed int jobs that failed for good and are kept
 --- @reply quarantined int ids that cannot be run
+--- @reply waitingChildren int parents whose children have not all ended
 --- @error EMQARGS the call is malformed
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -33,8 +35,8 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
-if #KEYS ~= 9 or #ARGV ~= 0 then
-  return redis.error_reply('EMQARGS counts takes 9 keys and no arguments')
+if #KEYS ~= 10 or #ARGV ~= 0 then
+  return redis.error_reply('EMQARGS counts takes 10 keys and no arguments')
 end
 
 local time = redis.call('TIME')
@@ -50,4 +52,5 @@ return {
   redis.call('ZCARD', KEYS[7]),
   redis.call('ZCARD', KEYS[8]),
   redis.call('ZCARD', KEYS[9]),
+  redis.call('ZCARD', KEYS[10]),
 }

@@ -10,6 +10,7 @@
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
+--- @key waiting-children zset parents by when their children are next looked for
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -32,9 +33,9 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
-local count = math.floor((#KEYS - 8) / 6)
-if count < 1 or #KEYS ~= 8 + 6 * count or #ARGV ~= count then
-  return redis.error_reply('EMQARGS erase takes 8 keys, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 9) / 6)
+if count < 1 or #KEYS ~= 9 + 6 * count or #ARGV ~= count then
+  return redis.error_reply('EMQARGS erase takes 9 keys, then 6 keys and 1 argument for each job')
 end
 
 local time = redis.call('TIME')
@@ -46,12 +47,12 @@ local ids = {}
 local keys = {}
 for i = 1, count do
   ids[i] = ARGV[i]
-  keys[#keys + 1] = KEYS[6 * i + 3]
   keys[#keys + 1] = KEYS[6 * i + 4]
   keys[#keys + 1] = KEYS[6 * i + 5]
   keys[#keys + 1] = KEYS[6 * i + 6]
   keys[#keys + 1] = KEYS[6 * i + 7]
   keys[#keys + 1] = KEYS[6 * i + 8]
+  keys[#keys + 1] = KEYS[6 * i + 9]
 end
 redis.call('DEL', unpack(keys))
 redis.call('ZREM', KEYS[2], unpack(ids))
@@ -61,4 +62,5 @@ redis.call('HDEL', KEYS[5], unpack(ids))
 redis.call('ZREM', KEYS[6], unpack(ids))
 redis.call('ZREM', KEYS[7], unpack(ids))
 redis.call('ZREM', KEYS[8], unpack(ids))
+redis.call('ZREM', KEYS[9], unpack(ids))
 return { now, 'erased' }

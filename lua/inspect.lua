@@ -8,6 +8,7 @@
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids whose hash cannot be used
+--- @key waiting-children zset parents by when their children are next looked for
 --- @each job hash <id> the job
 --- @item id id the job's id
 --- @field version meta
@@ -20,7 +21,7 @@
 --- @field lst job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
---- @record results state word(missing|waiting|prioritized|delayed|active|completed|failed|quarantined) where it is
+--- @record results state word(missing|waiting|prioritized|delayed|waiting-children|active|completed|failed|quarantined) where it is
 --- @record results name string the job's wire name
 --- @record results codec string its codec; empty for JSON
 --- @record results attempts int attempts made
@@ -36,9 +37,9 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
-local count = #KEYS - 7
+local count = #KEYS - 8
 if count < 1 or #ARGV ~= count then
-  return redis.error_reply('EMQARGS inspect takes 7 keys, then 1 key and 1 argument for each job')
+  return redis.error_reply('EMQARGS inspect takes 8 keys, then 1 key and 1 argument for each job')
 end
 
 local time = redis.call('TIME')
@@ -48,7 +49,7 @@ for i = 1, count do
   local id = ARGV[i]
   local state = 'missing'
   local kept = 1
-  local fields = redis.pcall('HMGET', KEYS[7 + i],
+  local fields = redis.pcall('HMGET', KEYS[8 + i],
     'name', 'cdc', 'atm', 'returnvalue', 'failedReason', 'stacktrace', 'lst')
   if fields.err or redis.call('ZSCORE', KEYS[7], id) then
     state = 'quarantined'
@@ -64,6 +65,8 @@ for i = 1, count do
       state = 'delayed'
     elseif redis.call('ZSCORE', KEYS[2], id) then
       state = 'prioritized'
+    elseif redis.call('ZSCORE', KEYS[8], id) then
+      state = 'waiting-children'
     else
       state = 'waiting'
       -- An ended job of which nothing is kept is its stub.

@@ -18,7 +18,8 @@
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
---- @arg set word(wait|prioritized|delayed|active|completed|failed|quarantine) what is listed
+--- @key waiting-children zset parents by when their children are next looked for
+--- @arg set word(wait|prioritized|delayed|active|completed|failed|quarantine|waiting-children) what is listed
 --- @arg order word(rising|falling) from the lowest score on, or from the highest; wait knows only rising
 --- @arg limit int how many ids, at most 500
 --- @arg begun flag whether there was a page before
@@ -45,9 +46,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local sets = { wait = true, prioritized = true, delayed = true, active = true, completed = true, failed = true, quarantine = true }
-if #KEYS ~= 8 or #ARGV ~= 6 or not sets[ARGV[1]] then
-  return redis.error_reply('EMQARGS list takes 8 keys and 6 arguments, and the set must be one of the queue')
+local sets = { wait = true, prioritized = true, delayed = true, active = true, completed = true, failed = true, quarantine = true, ['waiting-children'] = true }
+if #KEYS ~= 9 or #ARGV ~= 6 or not sets[ARGV[1]] then
+  return redis.error_reply('EMQARGS list takes 9 keys and 6 arguments, and the set must be one of the queue')
 end
 local falling = ARGV[2] == 'falling'
 if ARGV[2] ~= 'rising' and (not falling or ARGV[1] == 'wait') then
@@ -98,7 +99,7 @@ if ARGV[1] == 'wait' then
 end
 
 local set = ARGV[1] == 'prioritized' and KEYS[3] or ARGV[1] == 'delayed' and KEYS[4] or ARGV[1] == 'active' and KEYS[5]
-  or ARGV[1] == 'completed' and KEYS[6] or ARGV[1] == 'failed' and KEYS[7] or KEYS[8]
+  or ARGV[1] == 'completed' and KEYS[6] or ARGV[1] == 'failed' and KEYS[7] or ARGV[1] == 'quarantine' and KEYS[8] or KEYS[9]
 local rank = 0
 if begun then
   -- Among those of the same score, which are in the order of their names, the

@@ -6,6 +6,9 @@
 --- more only while all of them together look at no more than 100,000 ids. Others
 --- are answered "again".
 ---
+--- A parent that waits for a removed job which had not ended is told, by way of the
+--- outbox.
+---
 --- @memory drains
 --- @key meta hash the queue's version
 --- @key wait list ids without priority; the next to run is at the tail
@@ -18,6 +21,9 @@
 --- @key quarantine zset ids that cannot be run
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key waiting-children zset parents by when their children are next looked for
+--- @key outbox zset deliveries to other queues by when they are next tried
+--- @key outbox-body hash what is to be delivered
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -30,6 +36,9 @@
 --- @field version meta
 --- @field paused meta
 --- @field lst job
+--- @field parentKey job
+--- @field parent job
+--- @field * outbox-body
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(removed|active|again|missing) what happened
@@ -50,9 +59,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 11) / 6)
-if count < 1 or #KEYS ~= 11 + 6 * count or #ARGV ~= 2 + count then
-  return redis.error_reply('EMQARGS remove takes 11 keys and 2 arguments, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 14) / 6)
+if count < 1 or #KEYS ~= 14 + 6 * count or #ARGV ~= 2 + count then
+  return redis.error_reply('EMQARGS remove takes 14 keys and 2 arguments, then 6 keys and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -73,6 +82,7 @@ local dues = redis.call('ZMSCORE', KEYS[5], unpack(ids))
 local completed = redis.call('ZMSCORE', KEYS[7], unpack(ids))
 local failed = redis.call('ZMSCORE', KEYS[8], unpack(ids))
 local unfit = redis.call('ZMSCORE', KEYS[9], unpack(ids))
+local parents = redis.call('ZMSCORE', KEYS[12], unpack(ids))
 local length = redis.call('LLEN', KEYS[2])
 local looked = 0
 local verdicts = {}
@@ -80,6 +90,8 @@ local seen = {}
 local ended = {}
 local leaving = {}
 local keys = {}
+local entries = {}
+local bodies = {}
 for i = 1, count do
   local id = ids[i]
   local verdict = 'removed'
@@ -89,12 +101,12 @@ for i = 1, count do
     verdict = 'active'
   elseif completed[i] or failed[i] or unfit[i] then
     ended[i] = true
-  elseif not ranks[i] and not dues[i] then
-    local last = redis.pcall('HGET', KEYS[6 * i + 6], 'lst')
+  elseif not ranks[i] and not dues[i] and not parents[i] then
+    local last = redis.pcall('HGET', KEYS[6 * i + 9], 'lst')
     local outcome = type(last) == 'string' and string.match(last, ' (%S+)$')
     if outcome == 'completed' or outcome == 'failed' then
       ended[i] = true -- the stub of a job of which nothing was kept
-    elseif redis.call('EXISTS', KEYS[6 * i + 6]) == 0 then
+    elseif redis.call('EXISTS', KEYS[6 * i + 9]) == 0 then
       verdict = 'missing'
     elseif looked > 0 and looked + length > 100000 then
       verdict = 'again'
@@ -107,12 +119,21 @@ for i = 1, count do
   if verdict == 'removed' then
     seen[id] = true
     leaving[#leaving + 1] = id
-    keys[#keys + 1] = KEYS[6 * i + 6]
-    keys[#keys + 1] = KEYS[6 * i + 7]
-    keys[#keys + 1] = KEYS[6 * i + 8]
+    if not ended[i] then
+      local fields = redis.pcall('HMGET', KEYS[6 * i + 9], 'parentKey', 'parent')
+      if fields[1] and fields[2] and string.find(fields[1], '^emq:{[%w._-]+}:[%w._-]+$') then
+        entries[#entries + 1] = now
+        entries[#entries + 1] = id
+        bodies[#bodies + 1] = id
+        bodies[#bodies + 1] = string.format('%.0f', now) .. ' report ' .. fields[1] .. ' removed ' .. fields[2] .. '\nit was removed'
+      end
+    end
     keys[#keys + 1] = KEYS[6 * i + 9]
     keys[#keys + 1] = KEYS[6 * i + 10]
     keys[#keys + 1] = KEYS[6 * i + 11]
+    keys[#keys + 1] = KEYS[6 * i + 12]
+    keys[#keys + 1] = KEYS[6 * i + 13]
+    keys[#keys + 1] = KEYS[6 * i + 14]
   end
 end
 if #leaving > 0 then
@@ -122,6 +143,11 @@ if #leaving > 0 then
   redis.call('ZREM', KEYS[7], unpack(leaving))
   redis.call('ZREM', KEYS[8], unpack(leaving))
   redis.call('ZREM', KEYS[9], unpack(leaving))
+  redis.call('ZREM', KEYS[12], unpack(leaving))
+  if #entries > 0 then
+    redis.call('ZADD', KEYS[13], unpack(entries))
+    redis.call('HSET', KEYS[14], unpack(bodies))
+  end
   -- The marker tells of work if and only if there is some.
   local told = redis.call('ZREM', KEYS[10], unpack(leaving))
   local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]

@@ -4,11 +4,20 @@ package lua
 
 import _ "embed"
 
+//go:embed acknowledge.lua
+var acknowledgeSource string
+
 //go:embed add.lua
 var addSource string
 
+//go:embed collect.lua
+var collectSource string
+
 //go:embed counts.lua
 var countsSource string
+
+//go:embed deliver.lua
+var deliverSource string
 
 //go:embed drain.lua
 var drainSource string
@@ -73,13 +82,19 @@ var sweepSource string
 //go:embed trim.lua
 var trimSource string
 
+//go:embed verify.lua
+var verifySource string
+
 //go:embed view.lua
 var viewSource string
 
 // scripts are all scripts, in the order of the names.
 var scripts = [...]Script{
+	newScript("acknowledge", acknowledgeSource),
 	newScript("add", addSource),
+	newScript("collect", collectSource),
 	newScript("counts", countsSource),
+	newScript("deliver", deliverSource),
 	newScript("drain", drainSource),
 	newScript("due", dueSource),
 	newScript("erase", eraseSource),
@@ -101,77 +116,90 @@ var scripts = [...]Script{
 	newScript("settle", settleSource),
 	newScript("sweep", sweepSource),
 	newScript("trim", trimSource),
+	newScript("verify", verifySource),
 	newScript("view", viewSource),
 }
 
+// Acknowledge returns acknowledge.lua.
+func Acknowledge() Script { return scripts[0] }
+
 // Add returns add.lua.
-func Add() Script { return scripts[0] }
+func Add() Script { return scripts[1] }
+
+// Collect returns collect.lua.
+func Collect() Script { return scripts[2] }
 
 // Counts returns counts.lua.
-func Counts() Script { return scripts[1] }
+func Counts() Script { return scripts[3] }
+
+// Deliver returns deliver.lua.
+func Deliver() Script { return scripts[4] }
 
 // Drain returns drain.lua.
-func Drain() Script { return scripts[2] }
+func Drain() Script { return scripts[5] }
 
 // Due returns due.lua.
-func Due() Script { return scripts[3] }
+func Due() Script { return scripts[6] }
 
 // Erase returns erase.lua.
-func Erase() Script { return scripts[4] }
+func Erase() Script { return scripts[7] }
 
 // Expel returns expel.lua.
-func Expel() Script { return scripts[5] }
+func Expel() Script { return scripts[8] }
 
 // Extend returns extend.lua.
-func Extend() Script { return scripts[6] }
+func Extend() Script { return scripts[9] }
 
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[7] }
+func Inspect() Script { return scripts[10] }
 
 // List returns list.lua.
-func List() Script { return scripts[8] }
+func List() Script { return scripts[11] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[9] }
+func Log() Script { return scripts[12] }
 
 // Obliterate returns obliterate.lua.
-func Obliterate() Script { return scripts[10] }
+func Obliterate() Script { return scripts[13] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[11] }
+func Pause() Script { return scripts[14] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[12] }
+func Pick() Script { return scripts[15] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[13] }
+func Progress() Script { return scripts[16] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[14] }
+func Promote() Script { return scripts[17] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[15] }
+func Recover() Script { return scripts[18] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[16] }
+func Remove() Script { return scripts[19] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[17] }
+func Report() Script { return scripts[20] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[18] }
+func Resume() Script { return scripts[21] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[19] }
+func Retry() Script { return scripts[22] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[20] }
+func Settle() Script { return scripts[23] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[21] }
+func Sweep() Script { return scripts[24] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[22] }
+func Trim() Script { return scripts[25] }
+
+// Verify returns verify.lua.
+func Verify() Script { return scripts[26] }
 
 // View returns view.lua.
-func View() Script { return scripts[23] }
+func View() Script { return scripts[27] }

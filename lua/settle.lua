@@ -9,6 +9,10 @@
 --- gives it back as it was, to the front and in the order of the items. With a
 --- priority the front is that of the priority, and its order that of the ids.
 ---
+--- The end of a job that has a parent is put into the outbox with it, to be
+--- reported to the parent's queue. Of a job that is not kept the stub stays until
+--- that was done.
+---
 --- A job whose hash was lost, or whose hash something else has replaced, is
 --- answered "gone"; what is left of it is removed or put into quarantine.
 ---
@@ -23,6 +27,8 @@
 --- @key quarantine zset ids whose hash cannot be used
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key outbox zset deliveries to other queues by when they are next tried
+--- @key outbox-body hash what is to be delivered
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -41,6 +47,7 @@
 --- @item keep flag whether the ended job is kept
 --- @item announce flag whether the outcome is an event at every level
 --- @item job string the job's wire name, for the event
+--- @item report bytes the head of the report to its parent: report, the key of the parent's hash, outcome and edge; empty for none
 --- @field version meta
 --- @field paused meta
 --- @field name job
@@ -53,6 +60,8 @@
 --- @field failedReason job
 --- @field stacktrace job
 --- @field lst job
+--- @field parentKey job
+--- @field * outbox-body
 --- @stores returnvalue job value
 --- @stores failedReason job value
 --- @stores stacktrace job trace
@@ -82,9 +91,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 10) / 3)
-if count < 1 or #KEYS ~= 10 + 3 * count or #ARGV ~= 2 + 13 * count then
-  return redis.error_reply('EMQARGS settle takes 10 keys and 2 arguments, then 3 keys and 13 arguments for each job')
+local count = math.floor((#KEYS - 12) / 3)
+if count < 1 or #KEYS ~= 12 + 3 * count or #ARGV ~= 2 + 14 * count then
+  return redis.error_reply('EMQARGS settle takes 12 keys and 2 arguments, then 3 keys and 14 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -96,9 +105,12 @@ local outcomes = { completed = true, failed = true, retry = true, snooze = true,
 local jobs = {}
 local locks = {}
 for i = 1, count do
-  local a = 2 + 13 * (i - 1)
+  local a = 2 + 14 * (i - 1)
   if ARGV[a + 2] == '' or not outcomes[ARGV[a + 3]] then
     return redis.error_reply('EMQARGS a token is empty or an outcome unknown')
+  end
+  if ARGV[a + 14] ~= '' and not string.find(ARGV[a + 14], '^report %S+ %l+ .') then
+    return redis.error_reply('EMQARGS a report has no head')
   end
   for n = 6, 9 do
     if not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
@@ -108,8 +120,8 @@ for i = 1, count do
   if not whole(ARGV[a + 10], 0, 2097151) or not whole(ARGV[a + 11], 0, 1) or not whole(ARGV[a + 12], 0, 1) then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151, keep and announce 0 or 1')
   end
-  jobs[i] = KEYS[8 + 3 * i]
-  locks[i] = KEYS[9 + 3 * i]
+  jobs[i] = KEYS[10 + 3 * i]
+  locks[i] = KEYS[11 + 3 * i]
 end
 
 local time = redis.call('TIME')
@@ -125,17 +137,17 @@ local twins = {}
 local leaving = {}
 local freed = {}
 for i = 1, count do
-  local a = 2 + 13 * (i - 1)
+  local a = 2 + 14 * (i - 1)
   local id = ARGV[a + 1]
   verdicts[i] = 'settled'
   standing[i] = ARGV[a + 3]
   if tokens[i] ~= ARGV[a + 2] or seen[id] then
     verdicts[i] = 'lost'
     standing[i] = ''
-    local last = redis.pcall('HGET', KEYS[8 + 3 * i], 'lst')
+    local last = redis.pcall('HGET', KEYS[10 + 3 * i], 'lst')
     if seen[id] and tokens[i] == ARGV[a + 2] then
       verdicts[i] = 'already'
-      standing[i] = ARGV[2 + 13 * (seen[id] - 1) + 3]
+      standing[i] = ARGV[2 + 14 * (seen[id] - 1) + 3]
       twins[i] = seen[id]
     elseif type(last) == 'string' then
       local token, outcome = string.match(last, '^(.+) (%S+)$')
@@ -143,19 +155,19 @@ for i = 1, count do
         verdicts[i] = 'already'
         standing[i] = outcome
       end
-    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[8 + 3 * i]) == 0 then
+    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[10 + 3 * i]) == 0 then
       verdicts[i] = 'gone'
     end
-  elseif not complete and redis.call('EXISTS', KEYS[8 + 3 * i]) == 0 then
+  elseif not complete and redis.call('EXISTS', KEYS[10 + 3 * i]) == 0 then
     -- Its hash was lost while it ran: what is left of it goes too.
     verdicts[i] = 'gone'
     standing[i] = ''
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[9 + 3 * i]
+    freed[#freed + 1] = KEYS[11 + 3 * i]
   else
     seen[id] = i
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[9 + 3 * i]
+    freed[#freed + 1] = KEYS[11 + 3 * i]
   end
 end
 
@@ -170,8 +182,10 @@ local delayed = {}
 local front = {}
 local ranked = {}
 local broken = {}
+local entries = {}
+local bodies = {}
 for i = 1, count do
-  local a = 2 + 13 * (i - 1)
+  local a = 2 + 14 * (i - 1)
   local id = ARGV[a + 1]
   local outcome = ARGV[a + 3]
   local ended = outcome == 'completed' or outcome == 'failed'
@@ -182,21 +196,25 @@ for i = 1, count do
     if ended and not kept then
       -- Nothing is kept but a stub, which answers a replay for as long as one
       -- may come.
-      local name = redis.pcall('HGET', KEYS[8 + 3 * i], 'name')
-      redis.call('DEL', KEYS[8 + 3 * i], KEYS[10 + 3 * i])
-      redis.call('HSET', KEYS[8 + 3 * i], 'name', type(name) == 'string' and name or '', 'lst', last)
-      redis.call('PEXPIRE', KEYS[8 + 3 * i], 60000)
+      local name = redis.pcall('HGET', KEYS[10 + 3 * i], 'name')
+      redis.call('DEL', KEYS[10 + 3 * i], KEYS[12 + 3 * i])
+      redis.call('HSET', KEYS[10 + 3 * i], 'name', type(name) == 'string' and name or '', 'lst', last)
+      if ARGV[a + 14] == '' then
+        redis.call('PEXPIRE', KEYS[10 + 3 * i], 60000)
+      else
+        redis.call('HSET', KEYS[10 + 3 * i], 'parentKey', string.match(ARGV[a + 14], '^report (%S+) '))
+      end
     elseif outcome == 'completed' then
-      written = redis.pcall('HSET', KEYS[8 + 3 * i],
+      written = redis.pcall('HSET', KEYS[10 + 3 * i],
         'returnvalue', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'failed' then
-      written = redis.pcall('HSET', KEYS[8 + 3 * i],
+      written = redis.pcall('HSET', KEYS[10 + 3 * i],
         'failedReason', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'retry' then
-      written = redis.pcall('HSET', KEYS[8 + 3 * i],
+      written = redis.pcall('HSET', KEYS[10 + 3 * i],
         'failedReason', ARGV[a + 4], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     else
-      written = redis.pcall('HSET', KEYS[8 + 3 * i],
+      written = redis.pcall('HSET', KEYS[10 + 3 * i],
         'ukn', ARGV[a + 9], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     end
     if type(written) == 'table' then
@@ -207,8 +225,14 @@ for i = 1, count do
       broken[#broken + 1] = now
       broken[#broken + 1] = id
     else
+      if ended and ARGV[a + 14] ~= '' then
+        entries[#entries + 1] = now
+        entries[#entries + 1] = id
+        bodies[#bodies + 1] = id
+        bodies[#bodies + 1] = string.format('%.0f', now) .. ' ' .. ARGV[a + 14] .. '\n' .. ARGV[a + 4]
+      end
       if ARGV[a + 5] ~= '' and (kept or not ended) then
-        redis.call('HSET', KEYS[8 + 3 * i], 'stacktrace', ARGV[a + 5])
+        redis.call('HSET', KEYS[10 + 3 * i], 'stacktrace', ARGV[a + 5])
       end
       local delay = tonumber(ARGV[a + 6])
       local priority = tonumber(ARGV[a + 10])
@@ -247,6 +271,10 @@ for i = 1, count do
   end
 end
 
+if #entries > 0 then
+  redis.call('ZADD', KEYS[11], unpack(entries))
+  redis.call('HSET', KEYS[12], unpack(bodies))
+end
 if #completed > 0 then
   redis.call('ZADD', KEYS[6], unpack(completed))
 end

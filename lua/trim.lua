@@ -1,7 +1,8 @@
 --- trim deletes ended jobs that are kept no longer, with every key of theirs.
 ---
 --- A job goes when its age is over the item's, or when the item's number of
---- newer jobs have ended since in the same way; one that is neither is kept.
+--- newer jobs have ended since in the same way; one that is neither is kept, and
+--- so is one whose end has not been reported to its parent yet.
 ---
 --- Of a job that ended less than a minute ago a stub is left until then, so that
 --- an add which is sent again is recognised.
@@ -10,6 +11,7 @@
 --- @key meta hash the queue's version
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
+--- @key outbox zset deliveries to other queues by when they are next tried
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -41,9 +43,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 3) / 6)
-if count < 1 or #KEYS ~= 3 + 6 * count or #ARGV ~= 1 + 3 * count then
-  return redis.error_reply('EMQARGS trim takes 3 keys and 1 argument, then 6 keys and 3 arguments for each job')
+local count = math.floor((#KEYS - 4) / 6)
+if count < 1 or #KEYS ~= 4 + 6 * count or #ARGV ~= 1 + 3 * count then
+  return redis.error_reply('EMQARGS trim takes 4 keys and 1 argument, then 6 keys and 3 arguments for each job')
 end
 if ARGV[1] ~= 'completed' and ARGV[1] ~= 'failed' then
   return redis.error_reply('EMQARGS the set must be completed or failed')
@@ -68,6 +70,7 @@ else
   scores = redis.call('ZMSCORE', KEYS[3], unpack(ids))
   size = redis.call('ZCARD', KEYS[3])
 end
+local unreported = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local verdicts = {}
 local leaving = {}
 local keys = {}
@@ -79,7 +82,9 @@ for i = 1, count do
     verdicts[i] = 'gone'
   else
     local old = age >= 0 and tonumber(scores[i]) + age <= now
-    if not old and newer >= 0 and size > newer then
+    if unreported[i] then
+      old = false
+    elseif not old and newer >= 0 and size > newer then
       local rank
       if ARGV[1] == 'completed' then
         rank = redis.call('ZREVRANK', KEYS[2], ids[i])
@@ -91,15 +96,15 @@ for i = 1, count do
     verdicts[i] = old and 'trimmed' or 'kept'
     if old then
       leaving[#leaving + 1] = ids[i]
-      keys[#keys + 1] = KEYS[6 * i - 2]
       keys[#keys + 1] = KEYS[6 * i - 1]
       keys[#keys + 1] = KEYS[6 * i]
       keys[#keys + 1] = KEYS[6 * i + 1]
       keys[#keys + 1] = KEYS[6 * i + 2]
       keys[#keys + 1] = KEYS[6 * i + 3]
+      keys[#keys + 1] = KEYS[6 * i + 4]
       local left = math.floor(tonumber(scores[i])) + 60000 - now
       if left > 0 then
-        local fields = redis.pcall('HMGET', KEYS[6 * i - 2], 'name', 'lst')
+        local fields = redis.pcall('HMGET', KEYS[6 * i - 1], 'name', 'lst')
         if not fields.err and fields[1] then
           stubs[i] = { fields[1], fields[2] or '- ' .. ARGV[1], math.min(left, 60000) }
         end
@@ -116,8 +121,8 @@ if #leaving > 0 then
   redis.call('DEL', unpack(keys))
   for i = 1, count do
     if stubs[i] then
-      redis.call('HSET', KEYS[6 * i - 2], 'name', stubs[i][1], 'lst', stubs[i][2])
-      redis.call('PEXPIRE', KEYS[6 * i - 2], stubs[i][3])
+      redis.call('HSET', KEYS[6 * i - 1], 'name', stubs[i][1], 'lst', stubs[i][2])
+      redis.call('PEXPIRE', KEYS[6 * i - 1], stubs[i][3])
     end
   end
 end

@@ -11,6 +11,7 @@
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
+--- @key waiting-children zset parents by when their children are next looked for
 --- @each job hash <id> the job
 --- @arg limit int at how many bytes of jobs to send no more
 --- @item id id the job's id
@@ -18,7 +19,7 @@
 --- @field lst job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
---- @record results state word(missing|waiting|prioritized|delayed|active|completed|failed|quarantined|crowded) where it is
+--- @record results state word(missing|waiting|prioritized|delayed|waiting-children|active|completed|failed|quarantined|crowded) where it is
 --- @record results score int its score there: when it is due, its lease ends, it ended or was found unfit
 --- @record results kept flag whether an ended job was kept; if not, only its name is known
 --- @record results job hash the job
@@ -37,9 +38,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = #KEYS - 7
+local count = #KEYS - 8
 if count < 1 or #ARGV ~= 1 + count or not whole(ARGV[1], 0, 9007199254740991) then
-  return redis.error_reply('EMQARGS view takes 7 keys and a whole limit from 0, then 1 key and 1 argument for each job')
+  return redis.error_reply('EMQARGS view takes 8 keys and a whole limit from 0, then 1 key and 1 argument for each job')
 end
 local limit = tonumber(ARGV[1])
 local ids = {}
@@ -54,6 +55,7 @@ local dues = redis.call('ZMSCORE', KEYS[3], unpack(ids))
 local leases = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local completed = redis.call('ZMSCORE', KEYS[5], unpack(ids))
 local failed = redis.call('ZMSCORE', KEYS[6], unpack(ids))
+local parents = redis.call('ZMSCORE', KEYS[8], unpack(ids))
 local found = redis.call('ZMSCORE', KEYS[7], unpack(ids))
 local results = {}
 local bytes = 0
@@ -63,7 +65,7 @@ for i = 1, count do
   local kept = 1
   local hash = {}
   if bytes == 0 or bytes < limit then
-    hash = redis.pcall('HGETALL', KEYS[7 + i])
+    hash = redis.pcall('HGETALL', KEYS[8 + i])
     if hash.err then
       hash = {}
       state = 'quarantined'
@@ -85,6 +87,9 @@ for i = 1, count do
     elseif dues[i] then
       state = 'delayed'
       score = dues[i]
+    elseif parents[i] then
+      state = 'waiting-children'
+      score = parents[i]
     elseif ranks[i] then
       state = 'prioritized'
       score = ranks[i]

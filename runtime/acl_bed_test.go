@@ -33,7 +33,7 @@ func (f *fixture) programStore(t *testing.T) redis.UniversalClient {
 	user := t.Name()
 	for _, admin := range f.engine.Servers(t) {
 		change(t, admin, user, "on")
-		for _, role := range []acl.Role{acl.Producer, acl.Worker} {
+		for _, role := range []acl.Role{acl.Producer, acl.Worker, acl.Flow} {
 			setUser(t, admin, acl.Request{Role: role, User: user, Queues: []wire.Queue{f.queue}, Also: true})
 		}
 	}

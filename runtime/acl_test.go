@@ -211,3 +211,49 @@ func TestProducerCannotDoTheWorkersPart(t *testing.T) {
 		}
 	})
 }
+
+// TestFlowsWithoutMoreRights runs a flow over two queues, whose workers are users
+// of their own with no more rights than emq acl gives.
+func TestFlowsWithoutMoreRights(t *testing.T) {
+	t.Parallel()
+	enginetest.EachPrivate(t, func(t *testing.T, e *enginetest.Engine) {
+		parents, children := newFixture(t, e), newFixture(t, e)
+		both := []wire.Queue{parents.queue, children.queue}
+		work := func(user string, f *fixture) {
+			setUser(t, f.store, acl.Request{Role: acl.Worker, User: user, Queues: []wire.Queue{f.queue}})
+			setUser(t, f.store, acl.Request{Role: acl.Flow, User: user, Queues: both, Also: true})
+			f.client = f.newClient(t, clientAs(t, e.Options(), user))
+			f.run(t, []echomq.WorkerOption{carryOften()}, f.gathering(children))
+		}
+		setUser(t, parents.store, acl.Request{Role: acl.Producer, User: "sender", Queues: both})
+		setUser(t, parents.store, acl.Request{Role: acl.Flow, User: "sender", Queues: both[:1], Also: true})
+		sender := parents.newClient(t, clientAs(t, e.Options(), "sender"))
+		parents.producer, children.producer = echomq.NewProducer(sender, parents.spec), echomq.NewProducer(sender, children.spec)
+
+		lost := children.prepare(t, "lost", echomq.In(time.Hour))
+		flow := echomq.NewFlow(parents.prepare(t, "p"), echomq.Child(children.prepare(t, "a")),
+			echomq.Child(echomq.NewFlow(parents.prepare(t, "b"), echomq.Child(children.prepare(t, "c")))),
+			echomq.Child(lost, echomq.OnFailure(echomq.IgnoreFailure)))
+		handle, err := echomq.SendFlow(parents.ctx, sender, parents.greet(), flow)
+		require.NoError(t, err)
+		require.Zero(t, parents.store.Exists(parents.ctx, parents.queue.Key("outbox")).Val(), "the sender has done it all")
+		require.EqualValues(t, 1, parents.store.Del(parents.ctx, children.queue.Key(lost.ID())).Val())
+		parents.store.ZAdd(parents.ctx, parents.queue.Key("waiting-children"), redisZ(1, handle.ID))
+
+		work("parents-worker", parents)
+		work("children-worker", children)
+		require.Equal(t, "p(a removed)", await(t, parents, handle))
+		parents.requireNoFlow(t)
+		log, err := parents.store.Do(parents.ctx, "acl", "log").Slice()
+		require.NoError(t, err)
+		assert.Empty(t, log)
+
+		// In the other queue it may not do a worker's part.
+		store := clientAs(t, e.Options(), "parents-worker")
+		for _, command := range [][]any{
+			{"rpop", children.queue.Key("wait")}, {"zpopmin", children.queue.Key("marker")}, {"bzpopmin", children.queue.Key("marker"), "0.01"},
+		} {
+			require.ErrorContains(t, store.Do(parents.ctx, command...).Err(), "NOPERM", fmt.Sprint(command))
+		}
+	})
+}

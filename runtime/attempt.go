@@ -74,6 +74,7 @@ func confine(e *Envelope) error {
 		{wire.FieldAttemptsStarted, &e.AttemptsStarted, maxCount},
 		{wire.FieldUnknownCount, &e.UnknownCount, maxCount},
 		{wire.FieldLogCount, &e.LogCount, maxCount},
+		{wire.FieldChildren, &e.Children, maxCount},
 	} {
 		if confined := min(max(*n.value, 0), n.limit); confined != *n.value {
 			err = errors.Join(err, fmt.Errorf("%s is %d", n.name, *n.value))
@@ -139,6 +140,9 @@ func (r *runner) reads(codec string) bool {
 func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
 	defer cancel(nil)
 	ctx = a.runner.client.enter(ctx, a.settings.trace)
+	if a.envelope.Children > 0 || a.route.gather != nil {
+		ctx = withFamily(ctx, family{client: a.runner.client, queue: a.runner.queue})
+	}
 	if a.settings.timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, a.settings.timeout, ErrTimeout)
@@ -202,7 +206,7 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 		res := a.result(script.SettleOutcomeCompleted)
 		res.value = value
 		res.attempts++
-		res.keep = !a.settings.keepCompleted.None
+		res.keep = a.keeps(a.settings.keepCompleted)
 		return res
 	case errors.As(err, &snooze):
 		res := a.result(script.SettleOutcomeSnooze)
@@ -231,9 +235,14 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 	return res
 }
 
+// keeps reports whether the ended job is kept. One that had children is always
+// kept, if only until the janitor comes: it has keys that settle does not know.
+func (a attempt) keeps(keep wire.KeepOpts) bool { return !keep.None || a.envelope.Children > 0 }
+
 func (a attempt) result(outcome script.SettleOutcome) result {
 	return result{
-		order: a.order, id: a.id, name: a.envelope.Name, token: a.token, outcome: outcome,
+		report: a.report(outcome),
+		order:  a.order, id: a.id, name: a.envelope.Name, token: a.token, outcome: outcome,
 		attempts: a.envelope.AttemptsMade,
 		starts:   a.envelope.AttemptsStarted,
 		unknown:  a.envelope.UnknownCount,
@@ -241,6 +250,25 @@ func (a attempt) result(outcome script.SettleOutcome) result {
 		keep:     true,
 		announce: a.route.result && (outcome == script.SettleOutcomeCompleted || outcome == script.SettleOutcomeFailed),
 	}
+}
+
+// report returns the head of the report to the job's parent, if it has one and
+// this is its end. One whose place is damaged reports nothing: its parent's
+// workers find out.
+func (a attempt) report(outcome script.SettleOutcome) string {
+	ended := outcome == script.SettleOutcomeCompleted || outcome == script.SettleOutcomeFailed
+	if !ended || a.envelope.ParentKey == "" {
+		return ""
+	}
+	_, err := parentOf(a.envelope.ParentKey)
+	if err == nil {
+		_, err = wire.ParseEdge(a.envelope.Parent)
+	}
+	if err != nil {
+		a.runner.log.Warn("a job's parent cannot be told how it ended", "job", a.envelope.ID, "error", err)
+		return ""
+	}
+	return wire.Report{Parent: a.envelope.ParentKey, Outcome: wire.Outcome(outcome), Edge: a.envelope.Parent}.Head()
 }
 
 // fail is the end of a job that is not tried again.
@@ -251,7 +279,7 @@ func (a attempt) fail(err error) result {
 	}
 	res.value = reason(err)
 	res.trace = addTrace(a.envelope.Stacktrace, err)
-	res.keep = !a.settings.keepFailed.None
+	res.keep = a.keeps(a.settings.keepFailed)
 	return res
 }
 

@@ -243,6 +243,9 @@ func (r *runner) settled(sent []result, a answer) bool {
 	}
 	if err == nil {
 		for i, verdict := range reply.Results {
+			if sent[i].report != "" {
+				r.runErrands()
+			}
 			r.release(sent[i].id.String(), sent[i].token)
 			if verdict.Verdict == script.SettleVerdictLost || verdict.Verdict == script.SettleVerdictGone {
 				r.log.Warn("what a job did came too late: it was given to another worker, or is gone",

@@ -39,3 +39,8 @@ func CancelGrace(grace time.Duration) WorkerOption {
 
 // Kind returns what kind of error err is, or nil.
 func Kind(err error) error { return kindOf(err) }
+
+// CarryEvery replaces the interval at which a worker looks at the outbox.
+func CarryEvery(interval time.Duration) WorkerOption {
+	return workerOption(func(c *workerConfig) { c.carryEvery = interval })
+}

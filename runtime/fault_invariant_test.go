@@ -76,11 +76,11 @@ func (b *faultBed) snapshot(ctx context.Context) (*queueSnapshot, error) {
 // the type that each must have.
 var containers = map[string]string{
 	"wait": "list", "prioritized": "zset", "delayed": "zset", "active": "zset",
-	"completed": "zset", "failed": "zset", "quarantine": "zset",
+	"completed": "zset", "failed": "zset", "quarantine": "zset", "waiting-children": "zset",
 }
 
 // others are the other keys that a queue may have, with their types.
-var others = map[string]string{"meta": "hash", "reserved": "hash", "pc": "string", "marker": "zset", "events": "stream"}
+var others = map[string]string{"meta": "hash", "reserved": "hash", "pc": "string", "marker": "zset", "events": "stream", "outbox": "zset", "outbox-body": "hash"}
 
 func (s *queueSnapshot) read(name, kind string, expires bool, content []string) {
 	key, err := wire.ParseKey(name)
@@ -125,6 +125,8 @@ func (s *queueSnapshot) readJob(key wire.Key, kind string, expires bool, content
 	case key.Part == "" && kind == "hash":
 		s.hashes[id] = pairs(content)
 		s.expiring[id] = expires
+	case key.Part == "dependencies" && kind == "set" && !expires:
+	case (key.Part == "processed" || key.Part == "failed") && kind == "hash" && !expires:
 	case key.Part == "lock" && kind == "string" && !expires:
 		s.locks[id] = content[0]
 	case key.Part == "logs" && kind == "list" && !expires:
@@ -168,7 +170,8 @@ func (s *queueSnapshot) violations(atRest bool) []string {
 		}
 	}
 	for id, hash := range s.hashes {
-		stub := s.expiring[id] && hash["lst"] != "" && len(hash) == 2
+		// A stub of a child waits until the child's end was reported.
+		stub := (s.expiring[id] || hash["parentKey"] != "") && hash["lst"] != "" && hash["timestamp"] == ""
 		if len(s.places[id]) == 0 && !stub {
 			wrong("job %s stands nowhere", id)
 		}

@@ -92,10 +92,15 @@ func lostCalls(t *testing.T, b *faultBed, match func(command []string) bool) {
 		enqueue(chore{}, echomq.Priority(1+i%2))
 	}
 	enqueue(chore{Takes: 3 * lease / 2})
+	parent, relatives := b.sendLossyFlow(t, client)
+	handles = append(handles, parent)
+	for _, id := range relatives {
+		want[id] = 1
+	}
 	queue, err := client.Queue(b.spec.Name)
 	require.NoError(t, err)
 	require.NoError(t, queue.Pause(b.ctx))
-	worker := b.workWith(t, client, b.ledger.reporting, echomq.Lease(lease), echomq.Concurrency(3), echomq.CleanEvery(100*time.Millisecond))
+	worker := b.workWith(t, client, b.ledger.reporting, echomq.Lease(lease), echomq.Concurrency(3), echomq.CleanEvery(100*time.Millisecond), carryOften())
 	require.NoError(t, queue.Resume(b.ctx))
 	for _, handle := range handles {
 		result, err := handle.Await(b.ctx)

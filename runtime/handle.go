@@ -29,6 +29,9 @@ const (
 	// StateDelayed is a job that is not due yet: a new one, or one between two
 	// attempts.
 	StateDelayed State = "delayed"
+	// StateWaitingChildren is the parent of a flow whose children have not all
+	// ended.
+	StateWaitingChildren State = "waiting-children"
 	// StateActive is a job that a worker holds.
 	StateActive State = "active"
 	// StateCompleted is a job that succeeded.

@@ -164,6 +164,9 @@ func (s *sweep) expired(page script.SweepReply) (items []script.TrimItem, odd []
 			keep = read[i].keepFailed
 		}
 		item := script.TrimItem{ID: job, Age: bound(keep.Age), Newer: bound(int64(keep.Count))}
+		if keep.None { // it was only kept because it had children
+			item.Age = 0
+		}
 		newer := page.Size - 1 - ranks[i]
 		if item.Age >= 0 && ends[i]+item.Age <= page.Now || item.Newer >= 0 && newer >= item.Newer {
 			items = append(items, item)

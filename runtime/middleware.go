@@ -10,12 +10,13 @@ import (
 type EnqueueFunc func(ctx context.Context, jobs []Prepared) ([]Sent, error)
 
 // EnqueueMiddleware puts functions around every call of a client that adds jobs:
-// Enqueue, EnqueueBatch and Send, the first one outermost. A function gets the
+// Enqueue, EnqueueBatch, Send and SendFlow, the first one outermost. A function gets the
 // call that it is around, and returns one that does something before and after
 // it: measures or counts, changes the context, or refuses the jobs by returning
 // an error without calling on. The jobs are validated and encoded already; a
 // middleware may leave some out, and then answers for them: it returns one
-// result for each job that it was given.
+// result for each job that it was given. Of a flow it gets all jobs at once, the
+// parent first, and can leave none out.
 //
 //	echomq.EnqueueMiddleware(func(next echomq.EnqueueFunc) echomq.EnqueueFunc {
 //		return func(ctx context.Context, jobs []echomq.Prepared) ([]echomq.Sent, error) {

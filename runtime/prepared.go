@@ -32,6 +32,17 @@ type Prepared struct {
 	// fresh says that the id was minted for one call and is known to nobody
 	// else, so that a job that exists under it is this one.
 	fresh bool
+	// place is the job's in a flow.
+	place place
+}
+
+// place is what a job of a flow has beside other jobs.
+type place struct {
+	parent   string // the key of the parent's hash, empty for none
+	edge     string // the job's line in what the parent waits for
+	children int    // how many the job waits for
+	edges    string // their lines
+	delivery []byte // what brings them into being
 }
 
 // ID returns the job's id.
@@ -63,6 +74,11 @@ func (p Prepared) item() script.AddItem {
 		Opts:     []byte(p.opts),
 		Delay:    ceilMilliseconds(p.delay),
 		Priority: int64(p.priority),
+		Parent:   p.place.parent,
+		Edge:     p.place.edge,
+		Children: int64(p.place.children),
+		Edges:    []byte(p.place.edges),
+		Delivery: p.place.delivery,
 	}
 	if !p.due.IsZero() {
 		item.Due = max(p.due.Add(time.Millisecond-1).UnixMilli(), 1) // rounded up: never early

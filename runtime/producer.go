@@ -128,6 +128,9 @@ type Sent struct {
 	// [ErrOutcomeUnknown], that it is not known whether it was; or, as an
 	// [ErrNotReplicated], that it was and may be lost in a fail-over.
 	Err error
+
+	// parent is the key of the parent of the job that exists.
+	parent string
 }
 
 // sendChunks adds jobs in chunks. A chunk that fails stops the ones after it.
@@ -160,7 +163,7 @@ func (c *Client) sendChunks(ctx context.Context, jobs []Prepared, limit int) ([]
 func chunkEnd(jobs []Prepared, start, limit int) int {
 	bytes := 0
 	for end := start; end < len(jobs); end++ {
-		bytes += len(jobs[end].data) + len(jobs[end].opts)
+		bytes += len(jobs[end].data) + len(jobs[end].opts) + len(jobs[end].place.delivery) + len(jobs[end].place.edges)
 		full := end-start == limit || bytes > maxChunkBytes && end > start
 		if full || jobs[end].queue != jobs[start].queue || jobs[end].events != jobs[start].events {
 			return end
@@ -193,6 +196,7 @@ func (c *Client) sendChunk(ctx context.Context, jobs []Prepared, results []Sent)
 	}
 	for i, result := range added.Results {
 		results[i].Err = nil
+		results[i].parent = result.Parent
 		results[i].Existing = result.Verdict == script.AddVerdictExists
 		if results[i].Existing && result.Name != jobs[i].name {
 			results[i].Err = fmt.Errorf("echomq: job %q of queue %q: %w: it is %q, not %q",

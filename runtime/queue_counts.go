@@ -24,6 +24,8 @@ type Counts struct {
 	// Completed and Failed have ended and are kept.
 	Completed int64 `json:"completed"`
 	Failed    int64 `json:"failed"`
+	// WaitingChildren are parents of flows whose children have not all ended.
+	WaitingChildren int64 `json:"waitingChildren"`
 	// Quarantined are ids that cannot be run.
 	Quarantined int64 `json:"quarantined"`
 	// Paused says that the queue gives out no jobs.
@@ -34,7 +36,7 @@ type Counts struct {
 func (c Counts) In(state State) int64 {
 	return map[State]int64{
 		StateWaiting: c.Waiting, StatePrioritized: c.Prioritized, StateDelayed: c.Delayed, StateActive: c.Active,
-		StateCompleted: c.Completed, StateFailed: c.Failed, StateQuarantined: c.Quarantined,
+		StateCompleted: c.Completed, StateFailed: c.Failed, StateQuarantined: c.Quarantined, StateWaitingChildren: c.WaitingChildren,
 	}[state]
 }
 
@@ -52,7 +54,7 @@ func (q *Queue) Counts(ctx context.Context) (Counts, error) {
 	return Counts{
 		Waiting: reply.Waiting, Prioritized: reply.Prioritized, Delayed: reply.Delayed,
 		Active: reply.Active, Reserved: reply.Reserved, Completed: reply.Completed, Failed: reply.Failed,
-		Quarantined: reply.Quarantined, Paused: reply.Paused,
+		Quarantined: reply.Quarantined, WaitingChildren: reply.WaitingChildren, Paused: reply.Paused,
 	}, nil
 }
 

@@ -138,7 +138,7 @@ func setOf(state State) (script.ListSet, error) {
 	set, ok := map[State]script.ListSet{
 		StateWaiting: script.ListSetWait, StatePrioritized: script.ListSetPrioritized, StateDelayed: script.ListSetDelayed,
 		StateActive: script.ListSetActive, StateCompleted: script.ListSetCompleted, StateFailed: script.ListSetFailed,
-		StateQuarantined: script.ListSetQuarantine,
+		StateQuarantined: script.ListSetQuarantine, StateWaitingChildren: script.ListSetWaitingChildren,
 	}[state]
 	if !ok {
 		return "", optionError("state %q: no jobs are kept in it", state)

@@ -90,7 +90,7 @@ func (q *Queue) empty(ctx context.Context, config *bulkConfig) error {
 		}
 	}
 	sets := []script.ListSet{
-		script.ListSetActive, script.ListSetCompleted, script.ListSetFailed, script.ListSetQuarantine,
+		script.ListSetActive, script.ListSetWaitingChildren, script.ListSetCompleted, script.ListSetFailed, script.ListSetQuarantine,
 	}
 	for _, set := range sets {
 		if err := q.eraseSet(ctx, set, config); err != nil {
@@ -123,7 +123,7 @@ func (q *Queue) eraseSet(ctx context.Context, set script.ListSet, config *bulkCo
 		if err != nil {
 			return err
 		}
-		left := counts.Active + counts.Completed + counts.Failed + counts.Quarantined
+		left := counts.Active + counts.WaitingChildren + counts.Completed + counts.Failed + counts.Quarantined
 		config.step(int64(len(jobs)+len(odd)), left)
 	}
 }

@@ -19,7 +19,7 @@ const century = 100 * 365 * 24 * time.Hour
 
 // acknowledged reports whether replicas are to acknowledge what a call does.
 func (c *Client) acknowledged(call script.Call) bool {
-	return c.replicas > 0 && (call.Script.Name == "add" || call.Script.Name == "settle")
+	return c.replicas > 0 && (call.Script.Name == "add" || call.Script.Name == "settle" || call.Script.Name == "deliver")
 }
 
 // shortfall is a call that too few replicas have acknowledged in time.

@@ -25,9 +25,10 @@ type result struct {
 	priority int
 	keep     bool
 	announce bool
+	report   string // the head of the report to the job's parent, empty for none
 }
 
-func (r result) bytes() int { return len(r.value) + len(r.trace) }
+func (r result) bytes() int { return len(r.value) + len(r.trace) + len(r.report) }
 
 // cutResults takes as many results off the front as one call may settle.
 func cutResults(results []result) (batch, rest []result) {
@@ -59,6 +60,7 @@ func settleCall(level EventLevel, results []result) script.Settle {
 			Delay:    ceilMilliseconds(res.delay),
 			Attempts: int64(res.attempts), Starts: int64(res.starts), Unknown: int64(res.unknown),
 			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce, Job: res.name,
+			Report: []byte(res.report),
 		}
 	}
 	return script.Settle{

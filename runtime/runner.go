@@ -26,8 +26,8 @@ const (
 // runner serves one queue for a worker. Its parts, each a goroutine, are the
 // exchanger, which settles and picks in one round trip (this file and
 // exchange.go); the waker, which waits for the marker while there is nothing to
-// take; the lease keeper; the timekeeper, which promotes and recovers; and the
-// janitor. Handlers run in goroutines of their own, at most one a slot.
+// take; the lease keeper; the timekeeper, which promotes and recovers; the
+// courier, which makes the deliveries of flows; and the janitor. Handlers run in goroutines of their own, at most one a slot.
 type runner struct {
 	client *Client
 	queue  wire.Queue
@@ -38,6 +38,7 @@ type runner struct {
 	id     string        // unique, for tokens
 	grace  time.Duration // how long handlers whose context has ended are waited for
 	clean  time.Duration // how often, about, ended jobs are looked at
+	carry  time.Duration // how often, about, the outbox is looked at
 
 	ready    atomic.Bool
 	jobs     context.Context // of all handlers
@@ -52,6 +53,7 @@ type runner struct {
 	wakeups  chan string   // from the waker: the id at the head, or ""
 	renewal  chan struct{} // to the lease keeper: renew now
 	times    chan times    // to the timekeeper
+	errands  chan struct{} // to the courier: there is something in the outbox
 
 	parts     sync.WaitGroup // all but the handlers
 	exchanged chan struct{}  // closed when the exchanger has ended
@@ -110,12 +112,13 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		client: w.client, queue: queue, config: config, routes: routes,
 		log:    w.client.log.With("queue", queue.Name(), "worker", w.config.name),
 		worker: w.config.name, id: id,
-		grace: w.config.cancelGrace, clean: w.config.cleanEvery,
+		grace: w.config.cancelGrace, clean: w.config.cleanEvery, carry: w.config.carryEvery,
 		nudge:     make(chan struct{}, 1),
 		requests:  make(chan struct{}, 1),
 		wakeups:   make(chan string, 1),
 		renewal:   make(chan struct{}, 1),
 		times:     make(chan times, 1),
+		errands:   make(chan struct{}, 1),
 		exchanged: make(chan struct{}),
 		draining:  draining,
 		held:      make(map[string]*holding),
@@ -150,6 +153,7 @@ func (r *runner) start(ctx context.Context) error {
 	r.parts.Go(r.leaseLoop)
 	r.parts.Go(r.timeLoop)
 	r.parts.Go(r.cleanLoop)
+	r.parts.Go(r.carryLoop)
 	go r.exchangeLoop()
 	return nil
 }
@@ -205,6 +209,7 @@ func (r *runner) stop(patience context.Context) error {
 	}
 	flush := time.AfterFunc(flushTimeout, r.cut)
 	<-r.exchanged
+	r.runLastErrand()
 	flush.Stop()
 	r.cancel(ErrShutdown)
 	r.cut()

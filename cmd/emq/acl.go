@@ -18,6 +18,9 @@ the role calls, keys from their headers, and what the runtime sends beside them.
 
     producer  adds jobs, asks where they stand, awaits their results
     worker    runs jobs, and does the housekeeping of their queues
+    flow      beside worker: adds children to their queues and reports to parents
+              in theirs; for workers of queues with flows, for all of these queues;
+              and beside producer, for parents' queues of programs that send flows
     operator  may what both may, and read the queues by hand
 
 The command stands alone on standard output, for the store's command line client;
@@ -55,7 +58,7 @@ type aclFlags struct {
 func newACL() *cobra.Command {
 	var flags aclFlags
 	cmd := &cobra.Command{
-		Use:   "acl producer|worker|operator --queue NAME…",
+		Use:   "acl producer|worker|flow|operator --queue NAME…",
 		Short: "Print the access rule with which a user may do what a role needs, and nothing else",
 		Long:  aclLong,
 		Example: "  emq acl worker --queue orders | valkey-cli\n" +
@@ -63,7 +66,7 @@ func newACL() *cobra.Command {
 			"  emq acl producer --queue mail --user emq-worker --also",
 		Args: func(_ *cobra.Command, roles []string) error {
 			if len(roles) != 1 {
-				return fmt.Errorf("give one role: producer, worker or operator")
+				return fmt.Errorf("give one role: producer, worker, flow or operator")
 			}
 			return nil
 		},

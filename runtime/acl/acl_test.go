@@ -36,7 +36,7 @@ func TestRuleOfAProducer(t *testing.T) {
 	rule := ruleFor(t, acl.Request{Role: acl.Producer, User: "shop", Queues: queues(t, "a", "b"), Legacy: []string{"bull", "x*[y]?"}})
 	assert.Equal(t, "ACL SETUSER shop on resetkeys resetchannels clearselectors -@all"+
 		" +asking +client|setname +cluster|slots +command +evalsha +exists +hget +hmget +hset +incrby +lindex +llen +lpush"+
-		" +lrange +ping +script|load +time +xadd +xread +xrevrange +zadd +zrange +zscore ~emq:{a}:* ~emq:{b}:*"+
+		" +lrange +ping +sadd +script|load +time +xadd +xread +xrevrange +zadd +zrange +zscore ~emq:{a}:* ~emq:{b}:*"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)"+
 		` (+exists %R~bull:a:meta %R~x\*\[y\]\?:a:meta %R~bull:b:meta %R~x\*\[y\]\?:b:meta)`, rule.String())
 	assert.Contains(t, rule.Args(), "(+sadd %W~emq:{emq}:queues)", "a selector is one word")
@@ -47,15 +47,15 @@ func TestRuleOfAWorker(t *testing.T) {
 	rule := ruleFor(t, acl.Request{Role: acl.Worker, User: "emq-worker", Queues: queues(t, "a")})
 	assert.Equal(t, "ACL SETUSER emq-worker on resetkeys resetchannels clearselectors -@all"+
 		" +asking +bzpopmin +client|setname +cluster|slots +command +del +evalsha +exists +hdel +hget +hgetall +hmget"+
-		" +hscan +hset +incrby +info +lindex +lpush +lrange +ltrim +mget +mset +pexpire +ping +rpop +rpush +script|load +time"+
-		" +xadd +zadd +zcard +zmscore +zpopmin +zrange +zrem +zrevrank ~emq:{a}:*"+
+		" +hscan +hset +hstrlen +incrby +info +lindex +lpush +lrange +ltrim +mget +mset +pexpire +ping +rpop +rpush +script|load +time"+
+		" +xadd +zadd +zcard +zmscore +zpopmin +zrange +zrangebyscore +zrem +zrevrank +zscore ~emq:{a}:*"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)", rule.String(), "without legacy prefixes there is no such key")
 }
 
 func TestRuleOfAnOperatorHasBoth(t *testing.T) {
 	t.Parallel()
 	both := ruleFor(t, acl.Request{Role: acl.Operator, User: "ann", Queues: queues(t, "a"), Legacy: []string{"bull"}})
-	for _, role := range []acl.Role{acl.Producer, acl.Worker} {
+	for _, role := range []acl.Role{acl.Producer, acl.Worker, acl.Flow} {
 		for i, grant := range ruleFor(t, acl.Request{Role: role, User: "ann", Queues: queues(t, "a"), Legacy: []string{"bull"}}).Grants {
 			assert.Subset(t, both.Grants[i].Commands, grant.Commands)
 		}
@@ -92,7 +92,7 @@ func TestRightsOfOptions(t *testing.T) {
 func TestRequestsThatMakeNoRule(t *testing.T) {
 	t.Parallel()
 	for wrong, request := range map[string]acl.Request{
-		`unknown role "boss"; it is one of producer, worker, operator`: {Role: "boss", User: "x", Queues: queues(t, "a")},
+		`unknown role "boss"; it is one of producer, worker, flow, operator`: {Role: "boss", User: "x", Queues: queues(t, "a")},
 		"at least one queue":                   {Role: acl.Worker, User: "x"},
 		`user name ""`:                         {Role: acl.Worker, Queues: queues(t, "a")},
 		`user name "x on"`:                     {Role: acl.Worker, User: "x on", Queues: queues(t, "a")},

@@ -49,7 +49,8 @@ type Plain struct {
 }
 
 var (
-	programs = []Role{Producer, Worker}
+	programs = []Role{Producer, Worker, Flow}
+	flow     = []Role{Flow}
 	producer = []Role{Producer}
 	worker   = []Role{Worker}
 	operator = []Role{Operator}
@@ -76,6 +77,10 @@ var plain = []Plain{
 	{Name: "bzpopmin", On: Queue, Roles: worker, Why: "waits for jobs"},
 	{Name: "hget", On: Queue, Roles: worker, Why: "reads the settings of lost and ended jobs"},
 	{Name: "info", Roles: worker, Optional: true, Why: "warns of a store that would evict jobs"},
+
+	// Flows (runtime/courier.go, runtime/children.go).
+	{Name: "smembers", On: Queue, Roles: flow, Why: "which children a job waits for"},
+	{Name: "hscan", On: Queue, Roles: flow, Why: "what came of its children"},
 
 	// Connections. AUTH and HELLO need no right.
 	{Name: "ping", Roles: programs, Sometimes: true, Why: "health checks"},

@@ -15,13 +15,17 @@ const (
 	Producer Role = "producer"
 	// Worker runs jobs, and does the housekeeping of their queues.
 	Worker Role = "worker"
+	// Flow is beside Worker and Producer: it carries flows between the queues of
+	// parents and of children. A worker of either needs it for both, and a program
+	// that sends flows for the parents' queues.
+	Flow Role = "flow"
 	// Operator is a person, or a program, that runs the queues: it may do what both
 	// do, pause, inspect and repair queues, and read what lies in them with the commands of the store.
 	Operator Role = "operator"
 )
 
 // Roles returns all roles.
-func Roles() []Role { return []Role{Producer, Worker, Operator} }
+func Roles() []Role { return []Role{Producer, Worker, Flow, Operator} }
 
 // ParseRole returns the role called name.
 func ParseRole(name string) (Role, error) {
@@ -38,7 +42,8 @@ func ParseRole(name string) (Role, error) {
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
 	Producer: {"add", "inspect", "report"},
-	Worker:   {"due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "settle", "sweep", "trim"},
+	Flow:     {"acknowledge", "add", "deliver", "verify"},
+	Worker:   {"acknowledge", "collect", "due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "settle", "sweep", "trim"},
 	Operator: {
 		"pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
 	},
@@ -47,7 +52,8 @@ var scripts = map[Role][]string{
 // Scripts returns the names of the scripts that the role calls, in order.
 func (r Role) Scripts() []string {
 	if r == Operator {
-		return slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker], scripts[Operator])))
+		all := slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker], scripts[Flow], scripts[Operator])))
+		return slices.Compact(all)
 	}
 	return slices.Clone(scripts[r])
 }

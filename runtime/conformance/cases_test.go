@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
@@ -40,6 +41,12 @@ var situations = map[string]string{
 	"nameless":               `active zset a=1000; a:lock text w:1; a hash data=1; delayed zset a=1000; wait list a`,
 	"quarantined":            `quarantine zset a=900; a text strange`,
 	"paused, waiting":        `meta hash version=echomq:2.0.0 paused=1; wait list a; a hash name=mail data=1; delayed zset b=4000000000001; b hash name=mail data=1 delay=5`,
+	"parent":                 `waiting-children zset a=1000; a hash name=mail data=1 chn=1 timestamp=900; a:dependencies set "0|fail|mail|b||mail"; outbox zset a:children=1000; outbox-body hash a:children="900 children []"`,
+	"parent, no children":    `waiting-children zset a=1000; a:dependencies set "0|fail|mail|b||mail"`,
+	"unreported":             `completed zset a=900; a hash name=mail parentKey=emq:{mail}:p finishedOn=900 timestamp=800 lst="w:1 completed"; outbox zset a=1000; outbox-body hash a="900 report emq:{mail}:p completed 0|fail|mail|a||mail"`,
+	"report lost, completed": `completed zset a=900; a hash name=mail parentKey=emq:{mail}:p finishedOn=900 timestamp=800 lst="w:1 completed" returnvalue=1`,
+	"report lost, failed":    `failed zset a=900; a hash name=mail parentKey=emq:{mail}:p finishedOn=900 timestamp=800 lst="w:1 failed" failedReason=no`,
+	"unreported stub":        `a hash name=mail parentKey=emq:{mail}:p lst="w:1 completed"; outbox zset a=1000; outbox-body hash a="900 report emq:{mail}:p completed 0|fail|mail|a||mail"`,
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
 	"failed and broken":      `failed zset a=900 b=901; a text strange; b hash name=mail data=1 priority=3`,
 	"just completed":         `completed zset a=4000000000001 b=4000000000002; a hash name=mail lst="w:1 completed"; b hash name=mail`,
@@ -121,6 +128,22 @@ func calls() map[string]model.Caller {
 		"sweep":           script.Sweep{Worker: "w", Set: "completed", Step: "look", Limit: 10, Hold: 1000},
 		"sweep's rest":    script.Sweep{Worker: "w", Set: "failed", Step: "rest", Limit: 10, Hold: 1000},
 		"inspect":         script.Inspect{Items: []script.InspectItem{{ID: a}, {ID: b}, {ID: c}}},
+		"deliver": script.Deliver{Events: "all", History: 100, Items: []script.DeliverItem{
+			{ID: a, Edge: "0|fail|mail|b||mail", Outcome: "completed", Value: []byte("1")}}},
+		"deliver failure": script.Deliver{Events: "all", History: 100, Items: []script.DeliverItem{
+			{ID: a, Edge: "0|fail|mail|b||mail", Outcome: "failed", Value: []byte("no")}}},
+		"collect":     script.Collect{Limit: 10, Bytes: 1000, Least: 1, Most: 10, Parents: 10, Check: 10},
+		"acknowledge": script.Acknowledge{Items: []script.AcknowledgeItem{{ID: a, Entry: "a"}, {ID: a, Entry: "a:children"}}},
+		"verify":      script.Verify{Bytes: 1000, Items: []script.VerifyItem{{ID: a, Parent: "emq:{mail}:p"}, {ID: b, Parent: "emq:{mail}:p"}}},
+		"add parent": script.Add{Events: "all", History: 100, Items: []script.AddItem{{
+			ID: a, Name: "mail", Version: 1, Parent: "emq:{mail}:p", Edge: "0|fail|mail|a||mail",
+			Children: 1, Edges: []byte("0|fail|mail|b||mail"), Delivery: []byte("children []"),
+		}}},
+		"add parent of many": script.Add{Events: "all", History: 100, Items: []script.AddItem{{
+			ID: a, Name: "mail", Version: 1, Children: 500, Edges: edges(500), Delivery: []byte("children []"),
+		}}},
+		"settle reported": script.Settle{Events: "all", History: 100, Items: []script.SettleItem{
+			{ID: a, Token: "w:1", Outcome: "completed", Report: []byte("report emq:{mail}:p completed 0|fail|mail|a||mail")}}},
 	}
 	for _, outcome := range []script.SettleOutcome{"completed", "failed", "retry", "snooze", "release"} {
 		for what, item := range map[string]script.SettleItem{
@@ -159,3 +182,12 @@ func crowded(call script.Pick) script.Pick {
 
 // linesOf returns a situation with a line for each key.
 func linesOf(situation string) string { return strings.ReplaceAll(situation, "; ", "\n") }
+
+// edges returns the edges of as many children.
+func edges(children int) []byte {
+	var text strings.Builder
+	for i := range children {
+		fmt.Fprintf(&text, "%d|fail|mail|c%d||mail\n", i, i)
+	}
+	return []byte(text.String())
+}

@@ -30,6 +30,10 @@ func plant(t *testing.T, client *redis.Client, queue wire.Queue, situation strin
 			for _, element := range value {
 				pipe.RPush(t.Context(), key, element)
 			}
+		case model.Set:
+			for _, member := range value {
+				pipe.SAdd(t.Context(), key, member)
+			}
 		case model.Hash:
 			pipe.HSet(t.Context(), key, inOrder(value)...)
 		case model.Stub:
@@ -91,6 +95,8 @@ func unload(ctx context.Context, client *redis.Client, queue wire.Queue, now int
 
 func readKey(ctx context.Context, pipe redis.Pipeliner, key, kind string) redis.Cmder {
 	switch kind {
+	case "set":
+		return pipe.SMembers(ctx, key)
 	case "list":
 		return pipe.LRange(ctx, key, 0, -1)
 	case "hash":

@@ -62,6 +62,7 @@ var stages = []stage{
 	{"stalled", "a worker renews its lease, then is lost; another recovers the job and runs it", (*trip).stalled},
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
+	{"flow", "a parent runs when its child has ended, which is told it through the outbox", (*trip).flow},
 	{"trimmed", "ended jobs that are no longer kept are deleted, with every key of theirs", (*trip).trimmed},
 }
 
@@ -295,6 +296,33 @@ func (t *trip) paused(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// flow sends a flow, and asks what became of its child, as workers do when they
+// hear nothing of one for long.
+func (t *trip) flow(ctx context.Context) error {
+	var jobs []echomq.Prepared
+	for range 2 {
+		prepared, err := echomq.Prepare(t.producer, t.job(), errand{Case: "flow"})
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, prepared)
+		t.ended = append(t.ended, prepared.ID())
+	}
+	handle, err := echomq.SendFlow(ctx, t.client, t.job(), echomq.NewFlow(jobs[0], echomq.Child(jobs[1])))
+	if err != nil {
+		return err
+	}
+	if err := awaitResult(ctx, handle, "done: flow"); err != nil {
+		return err
+	}
+	child, err := wire.ParseJobID(jobs[1].ID())
+	if err != nil {
+		return err
+	}
+	parent := t.queue.Key(handle.ID)
+	return t.call(ctx, script.Verify{Bytes: 1000, Items: []script.VerifyItem{{ID: child, Parent: parent}}}.Call(t.queue))
 }
 
 // wait waits for a signal.

@@ -57,6 +57,13 @@ type Envelope struct {
 	// DeferredFailure, where set, is the reason for which the next worker that
 	// takes the job settles it as failed without running it.
 	DeferredFailure string `wire:"defa" json:"deferredFailure,omitempty"`
+	// ParentKey is the key of the hash of the job's parent, if it is a child of a
+	// flow.
+	ParentKey string `wire:"parentKey" json:"parentKey,omitempty"`
+	// Parent is the job's [Edge] at its parent.
+	Parent string `wire:"parent" json:"parent,omitempty"`
+	// Children is for how many children the job waited before it ran.
+	Children int `wire:"chn" json:"children,omitempty"`
 	// LastSettle is the token and outcome of the last settle, by which a settle
 	// that is sent again is recognised.
 	LastSettle string `wire:"lst" json:"-"`

@@ -31,6 +31,9 @@ const (
 	FieldProgress        = "progress"
 	FieldLogCount        = "lgc"
 	FieldDeferredFailure = "defa"
+	FieldParentKey       = "parentKey"
+	FieldParent          = "parent"
+	FieldChildren        = "chn"
 	FieldLastSettle      = "lst"
 )
 
@@ -60,6 +63,9 @@ func EnvelopeFields() []string {
 		FieldProgress,
 		FieldLogCount,
 		FieldDeferredFailure,
+		FieldParentKey,
+		FieldParent,
+		FieldChildren,
 		FieldLastSettle,
 	}
 }
@@ -112,6 +118,12 @@ func LongName(wire string) (long string, ok bool) {
 		return "logCount", true
 	case FieldDeferredFailure:
 		return "deferredFailure", true
+	case FieldParentKey:
+		return "parentKey", true
+	case FieldParent:
+		return "parent", true
+	case FieldChildren:
+		return "children", true
 	}
 	return "", false
 }
@@ -164,6 +176,12 @@ func WireName(long string) (wire string, ok bool) {
 		return FieldLogCount, true
 	case "deferredFailure":
 		return FieldDeferredFailure, true
+	case "parentKey":
+		return FieldParentKey, true
+	case "parent":
+		return FieldParent, true
+	case "children":
+		return FieldChildren, true
 	}
 	return "", false
 }
@@ -235,6 +253,12 @@ func (h *Envelope) Set(wire, value string) error {
 		reason = setNumber(value, &h.LogCount)
 	case FieldDeferredFailure:
 		h.DeferredFailure = string(value)
+	case FieldParentKey:
+		h.ParentKey = string(value)
+	case FieldParent:
+		h.Parent = string(value)
+	case FieldChildren:
+		reason = setNumber(value, &h.Children)
 	case FieldLastSettle:
 		h.LastSettle = string(value)
 	}

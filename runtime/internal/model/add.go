@@ -16,7 +16,7 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 		id := item.ID.String()
 		if job, taken := s.Jobs[id]; taken {
 			s.reach("add", "exists")
-			reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictExists, Name: job.Fields["name"]})
+			reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictExists, Name: job.Fields["name"], Parent: job.Fields["parentKey"]})
 			continue
 		}
 		due := item.Due
@@ -24,7 +24,13 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 			due = now + item.Delay
 		}
 		s.Jobs[id] = &Job{Fields: addedFields(item, due, now)}
+		if item.Parent != "" {
+			s.reach("add", "child")
+		}
 		switch {
+		case item.Children > 0:
+			s.reach("add", "parent")
+			s.await(item, now)
 		case due > now:
 			s.reach("add", "delayed")
 			s.Delayed[id] = due
@@ -69,6 +75,12 @@ func addedFields(item script.AddItem, due, now int64) map[string]string {
 	}
 	if item.Priority > 0 {
 		fields["priority"] = strconv.FormatInt(item.Priority, 10)
+	}
+	if item.Parent != "" {
+		fields["parentKey"], fields["parent"] = item.Parent, item.Edge
+	}
+	if item.Children > 0 {
+		fields["chn"] = strconv.FormatInt(item.Children, 10)
 	}
 	if due > now {
 		fields["delay"] = strconv.FormatInt(due-now, 10)

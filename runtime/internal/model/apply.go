@@ -49,6 +49,14 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.recover(call, now)
 	case script.Trim:
 		return s.trim(call, now)
+	case script.Deliver:
+		return s.deliver(call, now)
+	case script.Collect:
+		return s.collect(call, now)
+	case script.Acknowledge:
+		return s.acknowledge(call, now)
+	case script.Verify:
+		return s.verify(call, now)
 	case script.Due:
 		return s.due(call, now)
 	case script.Inspect:
@@ -110,6 +118,18 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Trim:
 		r, err := script.DecodeTrim(reply)
+		return r, r.Now, err
+	case script.Deliver:
+		r, err := script.DecodeDeliver(reply)
+		return r, r.Now, err
+	case script.Collect:
+		r, err := script.DecodeCollect(reply)
+		return r, r.Now, err
+	case script.Acknowledge:
+		r, err := script.DecodeAcknowledge(reply)
+		return r, r.Now, err
+	case script.Verify:
+		r, err := script.DecodeVerify(reply)
 		return r, r.Now, err
 	case script.Due:
 		r, err := script.DecodeDue(reply)

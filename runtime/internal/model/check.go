@@ -45,7 +45,33 @@ func (s *State) Check() error {
 			report(id, "is reserved and not active")
 		}
 	}
-	return errors.Join(append(broken, s.checkMarker())...)
+	return errors.Join(append(broken, s.checkFlows(), s.checkMarker())...)
+}
+
+// checkFlows looks for parents that would wait for ever, and for deliveries that
+// would never be made.
+func (s *State) checkFlows() error {
+	for id := range s.Waiting {
+		if len(s.pending(id)) == 0 && !s.Tainted[id] {
+			return fmt.Errorf("job %s waits for children and there are none", id)
+		}
+	}
+	for entry := range s.Outbox {
+		if _, ok := s.Bodies[entry]; !ok {
+			return fmt.Errorf("delivery %s has no body", entry)
+		}
+	}
+	for entry := range s.Bodies {
+		if !s.Outbox.has(entry) {
+			return fmt.Errorf("delivery %s will never be made", entry)
+		}
+	}
+	for id, job := range s.Jobs {
+		if job.Lasting && !s.Outbox.has(id) && !s.Tainted[id] {
+			return fmt.Errorf("the stub %s stays for ever", id)
+		}
+	}
+	return nil
 }
 
 func (s *State) checkMarker() error {
@@ -89,7 +115,7 @@ func (s *State) places() map[string][]string {
 		ids  ZSet
 	}{
 		{"prioritized", s.Prioritized}, {"delayed", s.Delayed}, {"active", s.Active},
-		{"completed", s.Completed}, {"failed", s.Failed}, {"quarantine", s.Quarantine},
+		{"waiting-children", s.Waiting}, {"completed", s.Completed}, {"failed", s.Failed}, {"quarantine", s.Quarantine},
 	} {
 		for id := range set.ids {
 			places[id] = append(places[id], set.name)

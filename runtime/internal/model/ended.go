@@ -29,6 +29,8 @@ func (s *State) trim(c script.Trim, now int64) script.TrimReply {
 		switch ended, there := set[id]; {
 		case !there:
 			verdict = script.TrimVerdictGone
+		case s.Outbox.has(id):
+			s.reach("trim", "unreported")
 		case item.Age >= 0 && now-ended >= item.Age:
 			s.reach("trim", "by age")
 			verdict = script.TrimVerdictTrimmed
@@ -99,7 +101,8 @@ func (s *State) inspectOne(id string) script.InspectResult {
 	default:
 		result.State = map[string]script.InspectState{
 			"wait": script.InspectStateWaiting, "prioritized": script.InspectStatePrioritized,
-			"delayed": script.InspectStateDelayed, "active": script.InspectStateActive,
+			"delayed": script.InspectStateDelayed, "waiting-children": script.InspectStateWaitingChildren,
+			"active":    script.InspectStateActive,
 			"completed": script.InspectStateCompleted, "failed": script.InspectStateFailed,
 		}[s.Place(id)]
 	}

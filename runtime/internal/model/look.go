@@ -13,7 +13,7 @@ func (s *State) counts(_ script.Counts, now int64) script.CountsReply {
 		Now: now, Paused: s.Paused,
 		Waiting: int64(len(s.Wait)), Prioritized: int64(len(s.Prioritized)), Delayed: int64(len(s.Delayed)),
 		Active: int64(len(s.Active)), Reserved: int64(len(s.Reserved)),
-		Completed: int64(len(s.Completed)), Failed: int64(len(s.Failed)), Quarantined: int64(len(s.Quarantine)),
+		Completed: int64(len(s.Completed)), Failed: int64(len(s.Failed)), Quarantined: int64(len(s.Quarantine)), WaitingChildren: int64(len(s.Waiting)),
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *State) listWaiting(c script.List, reply script.ListReply) script.ListRe
 func (s *State) set(name string) ZSet {
 	return map[string]ZSet{
 		"prioritized": s.Prioritized, "delayed": s.Delayed, "active": s.Active,
-		"completed": s.Completed, "failed": s.Failed, "quarantine": s.Quarantine,
+		"completed": s.Completed, "failed": s.Failed, "quarantine": s.Quarantine, "waiting-children": s.Waiting,
 	}[name]
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
@@ -29,6 +30,11 @@ func (s *State) remove(c script.Remove, now int64) script.RemoveReply {
 		ended := s.Completed.has(id) || s.Failed.has(id) || s.Quarantine.has(id) || s.Jobs[id] != nil && s.Jobs[id].Stub
 		s.event(c.Events == script.RemoveEventsAll || c.Events == script.RemoveEventsFinal && !ended, "removed", id)
 		s.reach("remove", "from "+s.Place(id))
+		if job := s.Jobs[id]; !ended && job != nil && has(job.Fields, "parentKey") && has(job.Fields, "parent") {
+			s.reach("remove", "reported")
+			s.Outbox[id] = now
+			s.Bodies[id] = strconv.FormatInt(now, 10) + " report " + job.Fields["parentKey"] + " removed " + job.Fields["parent"] + "\nit was removed"
+		}
 		s.take(id)
 		s.eraseJob(id)
 	}
@@ -87,7 +93,7 @@ func (s *State) drain(c script.Drain, now int64) script.DrainReply {
 // take takes an id from where it waits or has ended.
 func (s *State) take(id string) {
 	s.Wait = slices.DeleteFunc(slices.Clone(s.Wait), func(other string) bool { return other == id })
-	for _, set := range []ZSet{s.Prioritized, s.Delayed, s.Completed, s.Failed, s.Quarantine} {
+	for _, set := range []ZSet{s.Prioritized, s.Delayed, s.Waiting, s.Completed, s.Failed, s.Quarantine} {
 		delete(set, id)
 	}
 }
@@ -161,7 +167,7 @@ func (s *State) erase(c script.Erase, now int64) script.EraseReply {
 		for _, item := range c.Items {
 			id := item.ID.String()
 			s.eraseJob(id)
-			for _, set := range []ZSet{s.Prioritized, s.Delayed, s.Active, s.Completed, s.Failed, s.Quarantine} {
+			for _, set := range []ZSet{s.Prioritized, s.Delayed, s.Waiting, s.Active, s.Completed, s.Failed, s.Quarantine} {
 				delete(set, id)
 			}
 			delete(s.Reserved, id)
@@ -185,6 +191,10 @@ func (s *State) obliterate(_ script.Obliterate, now int64) script.ObliterateRepl
 		s.Version, s.Paused, s.Counter = "", false, 0
 		s.Reserved, s.Marker = map[string]string{}, ZSet{}
 		s.Turn = Turn{}
+		s.Outbox, s.Bodies = ZSet{}, map[string]string{}
+		for id, job := range s.Jobs { // which are the caller's to erase
+			s.Tainted[id] = s.Tainted[id] || job.Lasting
+		}
 	}
 	s.reach("obliterate", string(reply.Verdict))
 	return reply

@@ -61,10 +61,20 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 		s.reach("settle", "stub")
 		delete(s.Parts, id+":logs")
 		s.Jobs[id] = &Job{Stub: true, Fields: map[string]string{"name": job.Fields["name"], "lst": last}}
+		if len(item.Report) > 0 {
+			s.reach("settle", "lasting stub")
+			s.Jobs[id].Lasting = true
+			s.Jobs[id].Fields["parentKey"] = strings.Split(string(item.Report), " ")[1]
+		}
 	default:
 		settledFields(job.Fields, item, now)
 		job.Fields["lst"] = last
 		s.move(item, now, back)
+	}
+	if ended && len(item.Report) > 0 {
+		s.reach("settle", "reported")
+		s.Outbox[id] = now
+		s.Bodies[id] = strconv.FormatInt(now, 10) + " " + string(item.Report) + "\n" + string(item.Value)
 	}
 	written := level == script.SettleEventsAll || ended && level == script.SettleEventsFinal || item.Announce
 	s.event(written, string(item.Outcome), id, settledEvent(item)...)

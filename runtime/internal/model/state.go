@@ -33,6 +33,9 @@ type State struct {
 	Quarantine  ZSet
 	Reserved    map[string]string
 	Marker      ZSet
+	Waiting     ZSet // parents, by when their children are next looked for
+	Outbox      ZSet
+	Bodies      map[string]string
 	Jobs        map[string]*Job
 	Locks       map[string]string
 	// Parts are other keys of jobs, by suffix.
@@ -54,6 +57,8 @@ type Job struct {
 	Fields map[string]string
 	// Stub is a job that ended and was not kept.
 	Stub bool
+	// Lasting is a stub that stays until the job's end has been reported.
+	Lasting bool
 	// Foreign is a string that lies there instead of a hash, if not empty.
 	Foreign string
 }
@@ -65,7 +70,7 @@ type Reach struct{ Script, What string }
 func New() *State {
 	return &State{
 		Prioritized: ZSet{}, Delayed: ZSet{}, Active: ZSet{}, Completed: ZSet{}, Failed: ZSet{},
-		Quarantine: ZSet{}, Marker: ZSet{}, Reserved: map[string]string{}, Jobs: map[string]*Job{},
+		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Jobs: map[string]*Job{},
 		Locks: map[string]string{}, Parts: map[string]any{}, Tainted: map[string]bool{},
 		Reached: map[Reach]int{},
 	}

@@ -29,6 +29,7 @@ func (s *State) Store() Store {
 	for key, set := range map[string]ZSet{
 		"prioritized": s.Prioritized, "delayed": s.Delayed, "active": s.Active, "completed": s.Completed,
 		"failed": s.Failed, "quarantine": s.Quarantine, "marker": s.Marker,
+		"waiting-children": s.Waiting, "outbox": s.Outbox,
 	} {
 		if len(set) > 0 {
 			store[key] = set
@@ -37,11 +38,14 @@ func (s *State) Store() Store {
 	if len(s.Reserved) > 0 {
 		store["reserved"] = Hash(s.Reserved)
 	}
+	if len(s.Bodies) > 0 {
+		store["outbox-body"] = Hash(s.Bodies)
+	}
 	for id, job := range s.Jobs {
 		switch {
 		case job.Foreign != "":
 			store[id] = Text(job.Foreign)
-		case job.Stub:
+		case job.Stub && !job.Lasting:
 			store[id] = Stub(job.Fields)
 		default:
 			store[id] = Hash(job.Fields)

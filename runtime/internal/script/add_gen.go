@@ -8,7 +8,10 @@ import (
 )
 
 // Add is a call of add.lua: puts new jobs into a queue: to run at once, by
-// priority, or when due.
+// priority, when due, or when their children have ended.
+//
+// What brings a job's children into being goes into the outbox with the job,
+// for a worker to make if the caller does not come to it.
 //
 // A job whose id is taken is left as it is and answered "exists", so a call
 // that is sent again does no harm. With maxmemory reached nothing is written
@@ -42,11 +45,22 @@ type AddItem struct {
 	Due int64
 	// Priority: 0 runs first, then 1 to 2097151.
 	Priority int64
+	// Parent: the key of its parent's hash; empty for none.
+	Parent string
+	// Edge: its line in what the parent waits for; empty for none.
+	Edge string
+	// Children: how many children it waits for, at most 5000; 0 for none.
+	Children int64
+	// Edges: their lines, parted by line feeds; empty for none.
+	Edges []byte
+	// Delivery: what is to be delivered to bring them into being; empty for
+	// none.
+	Delivery []byte
 }
 
 // Call builds the call for queue.
 func (c Add) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 7+len(c.Items))
+	keys := make([]string, 0, 10+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -55,15 +69,18 @@ func (c Add) Call(queue wire.Queue) Call {
 		queue.Key("delayed"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("waiting-children"),
+		queue.Key("outbox"),
+		queue.Key("outbox-body"),
 	)
-	args := make([]any, 0, 2+9*len(c.Items))
+	args := make([]any, 0, 2+14*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
 	)
 	for i := range c.Items {
 		item := &c.Items[i]
-		keys = append(keys, queue.Job(item.ID))
+		keys = append(keys, queue.Job(item.ID), queue.JobKey(item.ID, "dependencies"))
 		args = append(args,
 			item.ID.String(),
 			item.Name,
@@ -74,6 +91,11 @@ func (c Add) Call(queue wire.Queue) Call {
 			item.Delay,
 			item.Due,
 			item.Priority,
+			item.Parent,
+			item.Edge,
+			item.Children,
+			item.Edges,
+			item.Delivery,
 		)
 	}
 	return Call{Script: lua.Add(), Keys: keys, Args: args}
@@ -93,6 +115,8 @@ type AddResult struct {
 	Verdict AddVerdict
 	// Name: the wire name of the job that exists.
 	Name string
+	// Parent: the key of the parent of the job that exists.
+	Parent string
 }
 
 // DecodeAdd reads the reply to [Add] as the client returns it. The error is
@@ -114,7 +138,7 @@ func DecodeAdd(reply any) (AddReply, error) {
 }
 
 func decodeAddResults(d *decoder, value any) []AddResult {
-	const length = 2
+	const length = 3
 	flat := d.flat("results", value, length)
 	records := make([]AddResult, len(flat)/length)
 	d.records = "results"
@@ -124,6 +148,7 @@ func decodeAddResults(d *decoder, value any) []AddResult {
 		records[i] = AddResult{
 			Verdict: decodeAddVerdict(d, "verdict", elements[0]),
 			Name:    d.text("name", elements[1]),
+			Parent:  d.text("parent", elements[2]),
 		}
 	}
 	d.records = ""

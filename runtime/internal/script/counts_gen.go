@@ -14,7 +14,7 @@ type Counts struct {
 
 // Call builds the call for queue.
 func (c Counts) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 9)
+	keys := make([]string, 0, 10)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -25,6 +25,7 @@ func (c Counts) Call(queue wire.Queue) Call {
 		queue.Key("completed"),
 		queue.Key("failed"),
 		queue.Key("quarantine"),
+		queue.Key("waiting-children"),
 	)
 	args := make([]any, 0, 0)
 	return Call{Script: lua.Counts(), Keys: keys, Args: args}
@@ -52,27 +53,30 @@ type CountsReply struct {
 	Failed int64
 	// Quarantined: ids that cannot be run.
 	Quarantined int64
+	// WaitingChildren: parents whose children have not all ended.
+	WaitingChildren int64
 }
 
 // DecodeCounts reads the reply to [Counts] as the client returns it. The
 // error is a [*DecodeError].
 func DecodeCounts(reply any) (CountsReply, error) {
 	d := decoder{script: "counts"}
-	elements := d.reply(reply, 10)
+	elements := d.reply(reply, 11)
 	if d.err != nil {
 		return CountsReply{}, d.err
 	}
 	decoded := CountsReply{
-		Now:         d.integer("now", elements[0]),
-		Paused:      d.flag("paused", elements[1]),
-		Waiting:     d.integer("waiting", elements[2]),
-		Prioritized: d.integer("prioritized", elements[3]),
-		Delayed:     d.integer("delayed", elements[4]),
-		Active:      d.integer("active", elements[5]),
-		Reserved:    d.integer("reserved", elements[6]),
-		Completed:   d.integer("completed", elements[7]),
-		Failed:      d.integer("failed", elements[8]),
-		Quarantined: d.integer("quarantined", elements[9]),
+		Now:             d.integer("now", elements[0]),
+		Paused:          d.flag("paused", elements[1]),
+		Waiting:         d.integer("waiting", elements[2]),
+		Prioritized:     d.integer("prioritized", elements[3]),
+		Delayed:         d.integer("delayed", elements[4]),
+		Active:          d.integer("active", elements[5]),
+		Reserved:        d.integer("reserved", elements[6]),
+		Completed:       d.integer("completed", elements[7]),
+		Failed:          d.integer("failed", elements[8]),
+		Quarantined:     d.integer("quarantined", elements[9]),
+		WaitingChildren: d.integer("waitingChildren", elements[10]),
 	}
 	if d.err != nil {
 		return CountsReply{}, d.err

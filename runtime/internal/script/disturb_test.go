@@ -19,7 +19,7 @@ func (w *world) disturb(ctx context.Context) error {
 	disturbances := []func(context.Context) error{
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
 		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
-		w.turnCounter, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
+		w.turnCounter, w.loseDependencies, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (w *world) some(ok func(id string, job *model.Job) bool) string {
 
 // sound returns a job that is in good order, from any place.
 func (w *world) sound() string {
-	place := one(w, "wait", "prioritized", "delayed", "delayed", "active", "active", "completed", "failed")
+	place := one(w, "wait", "prioritized", "delayed", "delayed", "active", "active", "waiting-children", "waiting-children", "completed", "failed")
 	if len(w.state.Failed) > 0 && w.chance(40) {
 		place = "failed"
 	}
@@ -71,9 +71,11 @@ func (w *world) sound() string {
 func (w *world) passHour(ctx context.Context) error {
 	w.note("an hour passes")
 	pipe := w.client.Pipeline()
-	for key, set := range map[string]model.ZSet{"delayed": w.state.Delayed, "active": w.state.Active} {
+	for key, set := range map[string]model.ZSet{
+		"delayed": w.state.Delayed, "active": w.state.Active, "waiting-children": w.state.Waiting, "outbox": w.state.Outbox,
+	} {
 		for id, score := range set {
-			if score > w.clock+hour/2 {
+			if score > w.clock+1000 {
 				set[id] = score - hour
 				pipe.ZIncrBy(ctx, w.queue.Key(key), -hour, id)
 			}
@@ -186,12 +188,24 @@ func (w *world) plantParts(ctx context.Context) error {
 	}
 	for key := range parts {
 		if w.state.Parts[key] != nil {
-			return nil
+			delete(parts, key)
 		}
 	}
 	w.note("%s has logs and children", id)
 	maps.Copy(w.state.Parts, parts)
 	return w.plant(ctx, parts)
+}
+
+// loseDependencies takes away what a parent waits for.
+func (w *world) loseDependencies(ctx context.Context) error {
+	if len(w.state.Waiting) == 0 {
+		return nil
+	}
+	id := one(w, w.state.Waiting.Order()...)
+	w.note("what %s waits for is lost", id)
+	w.state.Tainted[id] = true
+	delete(w.state.Parts, id+":dependencies")
+	return w.client.Del(ctx, w.queue.Key(id)+":dependencies").Err()
 }
 
 // turnCounter sets the counter of priorities close to where it turns over.
@@ -210,7 +224,7 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 	worker := w.workers[0]
 	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
 		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
-		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep())
+		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(), w.someDeliver(), w.someCollect(), w.someAcknowledge())
 	if err := w.make(ctx, nil, call); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (w *world) someAdd() model.Caller {
 				id = w.id()
 			}
 		}
-		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Delayed) + len(w.state.Active)
+		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Delayed) + len(w.state.Active) + len(w.state.Waiting)
 		if _, taken := w.state.Jobs[id.String()]; w.lost(id.String()) || !taken && live > crowd && w.chance(80) {
 			continue
 		}
@@ -106,6 +106,7 @@ func (w *world) someAddItem(id wire.JobID) script.AddItem {
 	case 3:
 		item.Due = w.clock + one[int64](w, -10, 1, 2, hour)
 	}
+	w.intoFlow(&item)
 	return item
 }
 

@@ -22,7 +22,7 @@ type InspectItem struct {
 
 // Call builds the call for queue.
 func (c Inspect) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 7+len(c.Items))
+	keys := make([]string, 0, 8+len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("prioritized"),
@@ -31,6 +31,7 @@ func (c Inspect) Call(queue wire.Queue) Call {
 		queue.Key("completed"),
 		queue.Key("failed"),
 		queue.Key("quarantine"),
+		queue.Key("waiting-children"),
 	)
 	args := make([]any, 0, 0+len(c.Items))
 	for i := range c.Items {
@@ -117,22 +118,23 @@ type InspectState string
 
 // The words of [InspectState].
 const (
-	InspectStateMissing     InspectState = "missing"
-	InspectStateWaiting     InspectState = "waiting"
-	InspectStatePrioritized InspectState = "prioritized"
-	InspectStateDelayed     InspectState = "delayed"
-	InspectStateActive      InspectState = "active"
-	InspectStateCompleted   InspectState = "completed"
-	InspectStateFailed      InspectState = "failed"
-	InspectStateQuarantined InspectState = "quarantined"
+	InspectStateMissing         InspectState = "missing"
+	InspectStateWaiting         InspectState = "waiting"
+	InspectStatePrioritized     InspectState = "prioritized"
+	InspectStateDelayed         InspectState = "delayed"
+	InspectStateWaitingChildren InspectState = "waiting-children"
+	InspectStateActive          InspectState = "active"
+	InspectStateCompleted       InspectState = "completed"
+	InspectStateFailed          InspectState = "failed"
+	InspectStateQuarantined     InspectState = "quarantined"
 )
 
 func decodeInspectState(d *decoder, element string, value any) InspectState {
 	switch word := InspectState(d.text(element, value)); word {
-	case InspectStateMissing, InspectStateWaiting, InspectStatePrioritized, InspectStateDelayed, InspectStateActive, InspectStateCompleted, InspectStateFailed, InspectStateQuarantined:
+	case InspectStateMissing, InspectStateWaiting, InspectStatePrioritized, InspectStateDelayed, InspectStateWaitingChildren, InspectStateActive, InspectStateCompleted, InspectStateFailed, InspectStateQuarantined:
 		return word
 	default:
-		d.fail(element, "is %s and none of missing, waiting, prioritized, delayed, active, completed, failed, quarantined", describe(value))
+		d.fail(element, "is %s and none of missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined", describe(value))
 		return ""
 	}
 }

@@ -38,7 +38,7 @@ type List struct {
 
 // Call builds the call for queue.
 func (c List) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8)
+	keys := make([]string, 0, 9)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -48,6 +48,7 @@ func (c List) Call(queue wire.Queue) Call {
 		queue.Key("completed"),
 		queue.Key("failed"),
 		queue.Key("quarantine"),
+		queue.Key("waiting-children"),
 	)
 	args := make([]any, 0, 6)
 	args = append(args,
@@ -120,13 +121,14 @@ type ListSet string
 
 // The words of [ListSet].
 const (
-	ListSetWait        ListSet = "wait"
-	ListSetPrioritized ListSet = "prioritized"
-	ListSetDelayed     ListSet = "delayed"
-	ListSetActive      ListSet = "active"
-	ListSetCompleted   ListSet = "completed"
-	ListSetFailed      ListSet = "failed"
-	ListSetQuarantine  ListSet = "quarantine"
+	ListSetWait            ListSet = "wait"
+	ListSetPrioritized     ListSet = "prioritized"
+	ListSetDelayed         ListSet = "delayed"
+	ListSetActive          ListSet = "active"
+	ListSetCompleted       ListSet = "completed"
+	ListSetFailed          ListSet = "failed"
+	ListSetQuarantine      ListSet = "quarantine"
+	ListSetWaitingChildren ListSet = "waiting-children"
 )
 
 // ListOrder: from the lowest score on, or from the highest; wait knows only

@@ -36,8 +36,8 @@ const (
 // long as the server's clock advances alike.
 func TestModel(t *testing.T) {
 	for kind, effort := range map[enginetest.Kind]struct{ seeds, least int }{
-		enginetest.Valkey: {seeds: 12, least: 10},
-		enginetest.Redis:  {seeds: 12, least: 10},
+		enginetest.Valkey: {seeds: 17, least: 10},
+		enginetest.Redis:  {seeds: 17, least: 10},
 		// What is rare may not come.
 		enginetest.Miniredis:     {seeds: 1}, // it is slow
 		enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey
@@ -91,28 +91,33 @@ func modelSeeds(t *testing.T, count int) []uint64 {
 
 // reachable is everything that the scripts can do and the model test must see.
 const reachable = `
-add: waiting, prioritized, delayed, exists, EMQVERSION
+add: waiting, prioritized, delayed, exists, parent, child, EMQVERSION
 pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
-  already failed, already retry, already snooze, already release, lost, gone, stub, quarantined, to wait,
+  already failed, already retry, already snooze, already release, lost, gone, stub, lasting stub, reported, quarantined, to wait,
   to prioritized, to delayed, EMQVERSION
 extend: extended, lost, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, EMQVERSION
-trim: trimmed, kept, gone, by age, by number, stub, EMQVERSION
+trim: trimmed, kept, gone, by age, by number, unreported, stub, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
-inspect: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, completed and not kept,
+deliver: recorded, released, already, gone, orphan, deferred failure, released for later, EMQVERSION,
+  completed, failed, removed, taken, fail, continue, ignore, remove
+collect: delivery, parent, children to be delivered, too many bytes, EMQVERSION
+acknowledge: acknowledged, gone, stub, EMQVERSION
+verify: pending, reported, completed, failed, missing, taken, quarantined, too many bytes
+inspect: missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, completed and not kept,
   failed and not kept
 progress: recorded, lost, gone, EMQVERSION
 log: recorded, recorded before, the oldest goes, lost, gone, EMQVERSION
 report: lines, known, missing
 counts: counts
 list: rising, falling, a further page, waiting, a further page of those that wait
-view: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, a stub, crowded
-remove: removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine,
+view: missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, a stub, crowded
+remove: reported, from waiting-children, removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine,
   EMQVERSION
 retry: retried, unfailed, missing, orphan, quarantined, to wait, to prioritized, EMQVERSION
 drain: removed of wait, removed of prioritized, removed of delayed, gone of wait, quarantined id, EMQVERSION

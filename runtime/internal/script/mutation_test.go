@@ -17,13 +17,18 @@ import (
 type mutation struct{ script, name, old, new string }
 
 var mutations = []mutation{
-	{"add", "an id that is taken is added again", "(taken > 0 and redis.call('EXISTS', KEYS[7 + i]) == 1)", "false"},
+	{"add", "an id that is taken is added again", "(taken > 0 and redis.call('EXISTS', KEYS[9 + 2 * i]) == 1)", "false"},
 	{"add", "a duplicate in the call is added twice", "seen[id] = true", ""},
 	{"add", "a new job goes to the front", "redis.call('LPUSH', KEYS[2]", "redis.call('RPUSH', KEYS[2]"},
 	{"add", "the priority does not count", "ranked[i] * 4294967296 + counter", "counter"},
 	{"add", "no marker for the first job", "redis.call('ZADD', KEYS[6], 0, head)", "head = nil"},
 	{"add", "no marker for an earlier due time", "redis.call('ZADD', KEYS[6], 1, '~due')", "head = nil"},
 	{"add", "a foreign version is not refused", "version and version ~= 'echomq:2.0.0'", "false"},
+
+	{"add", "a parent does not wait", "if ARGV[a + 12] ~= '0' then", "if false then"},
+	{"add", "a parent does not know its children", "      if #edges > 0 then\n", "      if false then\n"},
+	{"add", "the parent is forgotten", "'parentKey', ARGV[a + 10], 'parent', ARGV[a + 11]", "'parentKey', ARGV[a + 10]"},
+	{"add", "nobody brings the children", "redis.call('ZADD', KEYS[9], unpack(entries))", ""},
 
 	{"pick", "takes from the back", "redis.call('RPOP'", "redis.call('LPOP'"},
 	{"pick", "priorities from the end", "redis.call('ZPOPMIN'", "redis.call('ZPOPMAX'"},
@@ -46,15 +51,19 @@ var mutations = []mutation{
 	{"settle", "a duplicate in the call is settled twice", "seen[id] = i\n", ""},
 	{"settle", "stays active", "redis.call('ZREM', KEYS[5], unpack(leaving))", ""},
 	{"settle", "the lock stays", "redis.call('DEL', unpack(freed))", ""},
-	{"settle", "no stub", "redis.call('PEXPIRE', KEYS[8 + 3 * i], 60000)", "redis.call('DEL', KEYS[8 + 3 * i])"},
-	{"settle", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[8 + 3 * i], 60000)", ""},
+	{"settle", "no stub", "redis.call('PEXPIRE', KEYS[10 + 3 * i], 60000)", "redis.call('DEL', KEYS[10 + 3 * i])"},
+	{"settle", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[10 + 3 * i], 60000)", ""},
+	{"settle", "the stub goes before the end is reported", "if ARGV[a + 14] == '' then\n        redis", "if true then\n        redis"},
+	{"settle", "nothing is reported", "if ended and ARGV[a + 14] ~= '' then", "if false then"},
+	{"settle", "what is no end is reported", "if ended and ARGV[a + 14] ~= '' then", "if ARGV[a + 14] ~= '' then"},
+	{"settle", "a report without its value", "'\\n' .. ARGV[a + 4]", "'\\n'"},
 	{"settle", "the attempts are not written", "'failedReason', ARGV[a + 4], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7],", "'failedReason', ARGV[a + 4], 'delay', ARGV[a + 6],"},
 	{"settle", "the settle is not remembered", "'returnvalue', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last", "'returnvalue', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7]"},
 	{"settle", "given back in the wrong order", "for f = #front, 1, -1 do", "for f = 1, #front do"},
 	{"settle", "given back to the back", "redis.call('RPUSH', KEYS[2]", "redis.call('LPUSH', KEYS[2]"},
 	{"settle", "a retry is not delayed", "redis.call('ZADD', KEYS[4], unpack(delayed))", ""},
 	{"settle", "failed is completed", "redis.call('ZADD', KEYS[7], unpack(failed))", "redis.call('ZADD', KEYS[6], unpack(failed))"},
-	{"settle", "logs of a job that is not kept stay", "redis.call('DEL', KEYS[8 + 3 * i], KEYS[10 + 3 * i])", "redis.call('DEL', KEYS[8 + 3 * i])"},
+	{"settle", "logs of a job that is not kept stay", "redis.call('DEL', KEYS[10 + 3 * i], KEYS[12 + 3 * i])", "redis.call('DEL', KEYS[10 + 3 * i])"},
 	{"settle", "the event has no reason", "entry[#entry + 1] = string.sub(ARGV[a + 4], 1, 1024)", "entry[#entry + 1] = ''"},
 	{"settle", "a replay is lost", "if token == ARGV[a + 2] then", "if false then"},
 
@@ -82,7 +91,35 @@ var mutations = []mutation{
 	{"trim", "what is kept goes", "verdicts[i] = old and 'trimmed' or 'kept'\n    if old then", "verdicts[i] = old and 'trimmed' or 'kept'\n    if true then"},
 	{"trim", "the rank is from the wrong end", "rank = redis.call('ZREVRANK', KEYS[2], ids[i])", "rank = redis.call('ZRANK', KEYS[2], ids[i])"},
 	{"trim", "the job's keys stay", "redis.call('DEL', unpack(keys))", ""},
-	{"trim", "logs stay", "keys[#keys + 1] = KEYS[6 * i]\n", ""},
+	{"trim", "logs stay", "keys[#keys + 1] = KEYS[6 * i + 1]\n", ""},
+	{"trim", "what is not reported goes", "if unreported[i] then", "if false then"},
+
+	{"deliver", "a report counts twice", "ARGV[4 * i]) == 1\n", "ARGV[4 * i]) >= 0\n"},
+	{"deliver", "results are lost", "redis.call('HSET', KEYS[4 + 4 * i], ARGV[4 * i], ARGV[4 * i + 2])", "redis.call('EXISTS', KEYS[4 + 4 * i])"},
+	{"deliver", "what is removed is recorded", "elseif counts and policy[i] ~= 'remove' then", "elseif counts then"},
+	{"deliver", "the parent does not fail", "deferred[id] = deferred[id] or child[i]", "hasty[id] = true"},
+	{"deliver", "an ignored failure lets the parent run", "elseif policy[i] == 'continue' then", "else"},
+	{"deliver", "the parent waits for ever", "or redis.call('EXISTS', KEYS[3 + 4 * i]) == 0) and", ") and"},
+	{"deliver", "the parent does not wait for all", "or redis.call('EXISTS', KEYS[3 + 4 * i]) == 0) and", "or true) and"},
+	{"deliver", "the parent stands twice", "redis.call('ZREM', KEYS[2], unpack(released))", ""},
+	{"deliver", "nobody is woken", "redis.call('ZADD', KEYS[4], 1, '~due')", ""},
+	{"deliver", "a delay is forgotten", "if moment > now and", "if false and"},
+	{"deliver", "what a lost parent had stays", "redis.call('DEL', KEYS[3 + 4 * i], KEYS[4 + 4 * i], KEYS[5 + 4 * i])", ""},
+
+	{"collect", "what was taken is gone", "redis.call('ZADD', KEYS[2], unpack(again))", ""},
+	{"collect", "tried again too soon", "math.max(least, math.min(most, age))", "least"},
+	{"collect", "no limit on bytes", "if sizes > 0 and sizes + size > bytes then", "if false then"},
+	{"collect", "parents whose children are to be delivered", "if not redis.call('ZSCORE', KEYS[2], waiting[w] .. ':children') then", "if true then"},
+	{"collect", "a parent is looked for once", "redis.call('ZADD', KEYS[4], unpack(again))", ""},
+
+	{"acknowledge", "delivered again and again", "redis.call('ZREM', KEYS[2], entries[i]) == 1", "redis.call('ZSCORE', KEYS[2], entries[i])"},
+	{"acknowledge", "the body stays", "redis.call('HDEL', KEYS[3], unpack(entries))", ""},
+	{"acknowledge", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[3 + i], 60000)", ""},
+	{"acknowledge", "a job goes as if it were a stub", "if not added then", "if true then"},
+
+	{"verify", "a report is not seen", "if size > 0 then", "if false then"},
+	{"verify", "another's child", "elseif fields[2] ~= ARGV[2 * i + 1] then", "elseif false then"},
+	{"verify", "what is gone is pending", "state = 'missing'", "state = 'pending'"},
 
 	{"add", "wakes a worker of a paused queue", "if head and not paused then", "if head then"},
 	{"pick", "takes from a paused queue", "if want > 0 and not paused then", "if want > 0 then"},
@@ -98,8 +135,8 @@ var mutations = []mutation{
 	{"resume", "no marker", "redis.call('ZADD', KEYS[4], 0, head)", ""},
 	{"resume", "the last is the head", "redis.call('LINDEX', KEYS[2], -1)", "redis.call('LINDEX', KEYS[2], 0)"},
 
-	{"trim", "no stub", "redis.call('HSET', KEYS[6 * i - 2], 'name', stubs[i][1], 'lst', stubs[i][2])", ""},
-	{"trim", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[6 * i - 2], stubs[i][3])", ""},
+	{"trim", "no stub", "redis.call('HSET', KEYS[6 * i - 1], 'name', stubs[i][1], 'lst', stubs[i][2])", ""},
+	{"trim", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[6 * i - 1], stubs[i][3])", ""},
 
 	{"counts", "reserved is active", "redis.call('HLEN', KEYS[6])", "redis.call('ZCARD', KEYS[5])"},
 	{"counts", "failed is completed", "redis.call('ZCARD', KEYS[8])", "redis.call('ZCARD', KEYS[7])"},
@@ -112,7 +149,8 @@ var mutations = []mutation{
 	{"remove", "an active job is removed", "elseif leases[i] then", "elseif false then"},
 	{"remove", "the list is left", "redis.call('LREM', KEYS[2], -1, id)", ""},
 	{"remove", "the marker is left", "local told = redis.call('ZREM', KEYS[10], unpack(leaving))", "local told = 0"},
-	{"remove", "logs stay", "keys[#keys + 1] = KEYS[6 * i + 8]\n", ""},
+	{"remove", "logs stay", "keys[#keys + 1] = KEYS[6 * i + 11]\n", ""},
+	{"remove", "nobody is told", "redis.call('ZADD', KEYS[13], unpack(entries))", ""},
 	{"retry", "the attempts stay", "'atm', 0, 'lst'", "'lst'"},
 	{"retry", "the reason stays", "'finishedOn', 'failedReason')", "'finishedOn')"},
 	{"retry", "it still seems to have ended", "tokens[i] .. ' retry'", "tokens[i] .. ' failed'"},
@@ -162,6 +200,7 @@ func TestModelFindsFaults(t *testing.T) {
 			for seed := range uint64(seeds) {
 				b.use(t, engine)
 				w := newWorld(b, 1000+seed)
+				w.focus = m.script
 				err := w.run(t.Context(), steps, timeOfSeed)
 				require.NoError(t, b.clear(t.Context()))
 				if err != nil {

@@ -35,6 +35,11 @@ const fixture = `
 	r1          hash name=mail data=1
 	c1          hash name=mail data=1 lst="w:0 completed"
 	f1          hash name=mail data=1 lst="w:0 failed"
+	waiting-children zset p9=1000
+	p9          hash name=mail data=1 chn=2 timestamp=1000
+	p9:dependencies set "0|ignore|mail|w1||mail" "1|fail|mail|w2||mail"
+	outbox      zset c1=1000 p9:children=4000000000000
+	outbox-body hash c1="1000 report emq:{mail}:p9 completed 2|fail|mail|c1||mail\n1" p9:children="1000 children []"
 `
 
 // wellFormed has a call of two items for each script that takes items.
@@ -55,7 +60,18 @@ func wellFormed() map[string]model.Caller {
 		"recover": script.Recover{Events: "all", History: 100, Items: []script.RecoverItem{
 			{ID: jobID("a1"), Deadline: 1000}, {ID: jobID("r1"), Deadline: 1000},
 		}},
-		"trim":   script.Trim{Set: "completed", Items: []script.TrimItem{{ID: jobID("c1"), Age: 1, Newer: -1}, {ID: jobID("w1")}}},
+		"trim": script.Trim{Set: "completed", Items: []script.TrimItem{{ID: jobID("c1"), Age: 1, Newer: -1}, {ID: jobID("w1")}}},
+		"deliver": script.Deliver{Events: "all", History: 100, Items: []script.DeliverItem{
+			{ID: jobID("p9"), Edge: "0|ignore|mail|w1||mail", Outcome: "completed", Value: []byte("1")},
+			{ID: jobID("p9"), Edge: "1|fail|mail|w2||mail", Outcome: "failed", Value: []byte("no")},
+		}},
+		"collect": script.Collect{Limit: 10, Bytes: 1000, Least: 1, Most: 10, Parents: 10, Check: 10},
+		"acknowledge": script.Acknowledge{Items: []script.AcknowledgeItem{
+			{ID: jobID("c1"), Entry: "c1"}, {ID: jobID("p9"), Entry: "p9:children"},
+		}},
+		"verify": script.Verify{Bytes: 1000, Items: []script.VerifyItem{
+			{ID: jobID("w1"), Parent: "emq:{mail}:p9"}, {ID: jobID("c1"), Parent: "emq:{mail}:f1"},
+		}},
 		"due":    script.Due{Limit: 10},
 		"pause":  script.Pause{Events: "all", History: 100},
 		"resume": script.Resume{Events: "all", History: 100},
@@ -181,6 +197,8 @@ var limits = map[string][]string{
 	"pick want": {"-1", "501"}, "pick window": {"0", "1001"}, "pick lease": {"0", "-1"}, "pick limit": {"-1"},
 	"pick payload": {"-1"}, "log keep": {"0", "10001", "-1"}, "log number": {"0", "-1"}, "progress history": {"-1"},
 	"report limit": {"1001", "-1"}, "report after": {"-1"}, "extend lease": {"0", "-1"}, "due limit": {"0", "501", "-1"},
+	"add children": {"-1", "5001", "1"}, "collect limit": {"0", "501"}, "collect parents": {"-1", "501"}, "collect bytes": {"-1"},
+	"collect least": {"0"}, "collect most": {"0"}, "collect check": {"0"}, "verify bytes": {"-1"}, "deliver history": {"-1"},
 	"add history": {"-1"}, "pick history": {"-1"}, "settle history": {"-1"}, "promote history": {"-1"}, "recover history": {"-1"},
 	"remove history": {"-1"}, "retry history": {"-1"}, "drain history": {"-1"}, "expel history": {"-1"},
 	"list limit": {"0", "501"}, "view limit": {"-1"}, "drain take": {"0", "501"},
@@ -198,8 +216,13 @@ func (a argument) wrong() []string {
 	case "flag":
 		return []string{"", "2", "-1", "true"}
 	case "string":
-		if a.Name == "token" && a.script != "extend" || a.script == "sweep" {
+		switch {
+		case a.Name == "token" && a.script != "extend" || a.script == "sweep":
 			return []string{""}
+		case a.Name == "edge" && a.script == "deliver":
+			return []string{"", "0|fail|mail|w1|mail", "x|fail|mail|w1||mail", "0|never|mail|w1||mail", "0|fail|mail|w1||", "0|fail||w1||mail"}
+		case a.Name == "entry":
+			return []string{"", "other", "children"}
 		}
 	}
 	return nil

@@ -14,6 +14,9 @@ import (
 // takes time in proportion to its length: that is done for one job in a
 // call, and for more only while all of them together look at no more than
 // 100,000 ids. Others are answered "again".
+//
+// A parent that waits for a removed job which had not ended is told, by way
+// of the outbox.
 type Remove struct {
 	// Events: which events are written.
 	Events RemoveEvents
@@ -31,7 +34,7 @@ type RemoveItem struct {
 
 // Call builds the call for queue.
 func (c Remove) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 11+6*len(c.Items))
+	keys := make([]string, 0, 14+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -44,6 +47,9 @@ func (c Remove) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("waiting-children"),
+		queue.Key("outbox"),
+		queue.Key("outbox-body"),
 	)
 	args := make([]any, 0, 2+len(c.Items))
 	args = append(args,

@@ -39,7 +39,7 @@ func (w *world) repair(ctx context.Context) error {
 func (w *world) someList() model.Caller {
 	call := script.List{
 		Set: one(w, script.ListSetWait, script.ListSetWait, script.ListSetPrioritized, script.ListSetDelayed, script.ListSetActive,
-			script.ListSetCompleted, script.ListSetFailed, script.ListSetQuarantine),
+			script.ListSetCompleted, script.ListSetFailed, script.ListSetQuarantine, script.ListSetWaitingChildren),
 		Order: one(w, script.ListOrderRising, script.ListOrderFalling), Limit: one[int64](w, 1, 2, 3, 500), Begun: w.chance(60),
 	}
 	if call.Set == script.ListSetWait {
@@ -53,6 +53,7 @@ func (w *world) someList() model.Caller {
 	set := map[script.ListSet]model.ZSet{
 		script.ListSetPrioritized: w.state.Prioritized, script.ListSetDelayed: w.state.Delayed, script.ListSetActive: w.state.Active,
 		script.ListSetCompleted: w.state.Completed, script.ListSetFailed: w.state.Failed, script.ListSetQuarantine: w.state.Quarantine,
+		script.ListSetWaitingChildren: w.state.Waiting,
 	}[call.Set]
 	call.Last = w.id().String()
 	if order := set.Order(); len(order) > 0 {

@@ -21,6 +21,10 @@ import (
 // a priority the front is that of the priority, and its order that of the
 // ids.
 //
+// The end of a job that has a parent is put into the outbox with it, to be
+// reported to the parent's queue. Of a job that is not kept the stub stays
+// until that was done.
+//
 // A job whose hash was lost, or whose hash something else has replaced, is
 // answered "gone"; what is left of it is removed or put into quarantine.
 type Settle struct {
@@ -60,11 +64,14 @@ type SettleItem struct {
 	Announce bool
 	// Job: the job's wire name, for the event.
 	Job string
+	// Report: the head of the report to its parent: report, the key of the
+	// parent's hash, outcome and edge; empty for none.
+	Report []byte
 }
 
 // Call builds the call for queue.
 func (c Settle) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+3*len(c.Items))
+	keys := make([]string, 0, 12+3*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -76,8 +83,10 @@ func (c Settle) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("outbox"),
+		queue.Key("outbox-body"),
 	)
-	args := make([]any, 0, 2+13*len(c.Items))
+	args := make([]any, 0, 2+14*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -99,6 +108,7 @@ func (c Settle) Call(queue wire.Queue) Call {
 			flag(item.Keep),
 			flag(item.Announce),
 			item.Job,
+			item.Report,
 		)
 	}
 	return Call{Script: lua.Settle(), Keys: keys, Args: args}

@@ -11,7 +11,8 @@ import (
 // with every key of theirs.
 //
 // A job goes when its age is over the item's, or when the item's number of
-// newer jobs have ended since in the same way; one that is neither is kept.
+// newer jobs have ended since in the same way; one that is neither is kept,
+// and so is one whose end has not been reported to its parent yet.
 //
 // Of a job that ended less than a minute ago a stub is left until then, so
 // that an add which is sent again is recognised.
@@ -34,11 +35,12 @@ type TrimItem struct {
 
 // Call builds the call for queue.
 func (c Trim) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 3+6*len(c.Items))
+	keys := make([]string, 0, 4+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("completed"),
 		queue.Key("failed"),
+		queue.Key("outbox"),
 	)
 	args := make([]any, 0, 1+3*len(c.Items))
 	args = append(args,

@@ -26,7 +26,7 @@ type ViewItem struct {
 
 // Call builds the call for queue.
 func (c View) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 7+len(c.Items))
+	keys := make([]string, 0, 8+len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("prioritized"),
@@ -35,6 +35,7 @@ func (c View) Call(queue wire.Queue) Call {
 		queue.Key("completed"),
 		queue.Key("failed"),
 		queue.Key("quarantine"),
+		queue.Key("waiting-children"),
 	)
 	args := make([]any, 0, 1+len(c.Items))
 	args = append(args,
@@ -113,23 +114,24 @@ type ViewState string
 
 // The words of [ViewState].
 const (
-	ViewStateMissing     ViewState = "missing"
-	ViewStateWaiting     ViewState = "waiting"
-	ViewStatePrioritized ViewState = "prioritized"
-	ViewStateDelayed     ViewState = "delayed"
-	ViewStateActive      ViewState = "active"
-	ViewStateCompleted   ViewState = "completed"
-	ViewStateFailed      ViewState = "failed"
-	ViewStateQuarantined ViewState = "quarantined"
-	ViewStateCrowded     ViewState = "crowded"
+	ViewStateMissing         ViewState = "missing"
+	ViewStateWaiting         ViewState = "waiting"
+	ViewStatePrioritized     ViewState = "prioritized"
+	ViewStateDelayed         ViewState = "delayed"
+	ViewStateWaitingChildren ViewState = "waiting-children"
+	ViewStateActive          ViewState = "active"
+	ViewStateCompleted       ViewState = "completed"
+	ViewStateFailed          ViewState = "failed"
+	ViewStateQuarantined     ViewState = "quarantined"
+	ViewStateCrowded         ViewState = "crowded"
 )
 
 func decodeViewState(d *decoder, element string, value any) ViewState {
 	switch word := ViewState(d.text(element, value)); word {
-	case ViewStateMissing, ViewStateWaiting, ViewStatePrioritized, ViewStateDelayed, ViewStateActive, ViewStateCompleted, ViewStateFailed, ViewStateQuarantined, ViewStateCrowded:
+	case ViewStateMissing, ViewStateWaiting, ViewStatePrioritized, ViewStateDelayed, ViewStateWaitingChildren, ViewStateActive, ViewStateCompleted, ViewStateFailed, ViewStateQuarantined, ViewStateCrowded:
 		return word
 	default:
-		d.fail(element, "is %s and none of missing, waiting, prioritized, delayed, active, completed, failed, quarantined, crowded", describe(value))
+		d.fail(element, "is %s and none of missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, crowded", describe(value))
 		return ""
 	}
 }

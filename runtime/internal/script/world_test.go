@@ -25,6 +25,7 @@ type world struct {
 	recent  []model.Caller
 	log     []entry // of the last steps
 	step    int
+	focus   string // the script that is called more often than others
 }
 
 // worker is what a worker knows. It may be wrong.
@@ -40,6 +41,7 @@ type worker struct {
 type holding struct {
 	id, token        string
 	priority, starts int64
+	parent, edge     string
 	attempts         int64
 }
 
@@ -75,6 +77,12 @@ func (w *world) run(ctx context.Context, steps int, most time.Duration) error {
 // act makes one step.
 func (w *world) act(ctx context.Context) error {
 	worker := w.workers[w.random.IntN(len(w.workers))]
+	switch n := w.random.IntN(100); {
+	case n < 12:
+		return w.make(ctx, nil, one(w, w.someDeliver, w.someDeliver, w.someCollect, w.someAcknowledge, w.someVerify)())
+	case n < 30 && w.focus != "":
+		return w.make(ctx, worker, w.someOf(w.focus, worker))
+	}
 	switch n := w.random.IntN(100); {
 	case n < 16:
 		return w.make(ctx, nil, w.someAdd())
@@ -273,6 +281,7 @@ func (w *worker) learnPick(reply script.PickReply) {
 		w.held = append(w.held, holding{
 			id: started.ID, token: token, starts: started.Starts,
 			priority: number(job["priority"]), attempts: number(job["atm"]),
+			parent: job["parentKey"], edge: job["parent"],
 		})
 	}
 	w.reserved = nil
