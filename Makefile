@@ -1,6 +1,7 @@
 # make test          install what is missing, then vet and test, with the race detector
 # make test-cluster  run the engine suite on a cluster of 3 primaries and 3 replicas
 # make test-users    run it as users that have no more rights than emq acl gives
+# make test-model    run the scripts against their model for as long as it takes
 # make check         is everything that is generated up to date?
 # make lint          gofmt, go vet, staticcheck, and the syntax of the Lua scripts
 # make generate      write everything that is generated
@@ -18,7 +19,7 @@ TESTFLAGS ?=
 # Packages to test and to measure.
 PACKAGES ?= ./...
 
-.PHONY: test test-cluster test-users check lint generate bench install
+.PHONY: test test-cluster test-users test-model check lint generate bench install
 
 test: install
 	$(GO) vet $(PACKAGES)
@@ -31,6 +32,9 @@ test-cluster: install
 
 test-users: install
 	EMQ_USERS=1 EMQ_ENGINES=valkey,redis $(GO) test -timeout 9m $(TESTFLAGS) ./runtime
+
+test-model: install
+	$(GO) test -timeout 9m -run 'TestModel' $(TESTFLAGS) ./runtime/internal/script
 
 check:
 	$(GO) run ./gen/internal/selfgen -check

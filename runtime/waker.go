@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/echomq/echomq-go/runtime/wire"
 )
 
 // An idle runner looks at the queue at least this often, marker or not.
 const (
 	minBlock = 1200 * time.Millisecond
-	maxBlock = 2000 * time.Millisecond
+	maxBlock = wire.MaxBlock
 )
 
 // wakeLoop waits for the marker whenever the exchanger asks, and tells it the

@@ -63,6 +63,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return context.Cause(ctx)
 }
 
+// moving reports whether a call was refused because its queue's slot is being moved.
+// The client library follows a few times, and then leaves it to its caller.
+func moving(err error) bool {
+	return redis.HasErrorPrefix(err, "TRYAGAIN") || redis.HasErrorPrefix(err, "ASK") || redis.HasErrorPrefix(err, "MOVED")
+}
+
 // movePause is the pause after a call that was refused because the queue's slot is
 // being moved.
 const movePause = 20 * time.Millisecond
@@ -255,7 +261,7 @@ func (p *goPeer) call(ctx context.Context, name string, build func(wire.Queue) s
 		if redis.HasErrorPrefix(err, "NOSCRIPT") { // a node that is new in its cluster
 			reply, err = p.store.Eval(ctx, call.Script.Source, call.Keys, call.Args...).Result()
 		}
-		if !redis.HasErrorPrefix(err, "TRYAGAIN") || ctx.Err() != nil {
+		if !moving(err) || ctx.Err() != nil {
 			return reply, err
 		}
 		time.Sleep(movePause)

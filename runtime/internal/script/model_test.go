@@ -42,6 +42,9 @@ func TestModel(t *testing.T) {
 		enginetest.Miniredis:     {seeds: 1}, // it is slow
 		enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey
 	} {
+		if underRace { // make test-model has the time for all
+			effort.seeds, effort.least = (effort.seeds+1)/2, effort.least/2
+		}
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			runModel(t, enginetest.Start(t, kind), effort.seeds, effort.least)
