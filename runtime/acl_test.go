@@ -88,8 +88,13 @@ func (r *roles) live(t *testing.T, f *fixture) {
 		require.Equal(t, echomq.StateCompleted, state(t, f, handle))
 	}
 	awaitFailure(t, f, f.enqueue(t, "bad"))
+	require.NotEmpty(t, read(t, f.ctx, f.queueThrough(t, r.producing), echomq.FromStart()).event(t).JobID)
 	one := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Age: time.Millisecond}})
-	reach(t, f, f.enqueue(t, "brief", one), echomq.StateMissing)
+	brief := f.enqueue(t, "brief", one)
+	eventually(t, func() bool {
+		_, err := brief.Await(f.ctx)
+		return errors.Is(err, echomq.ErrNotKept)
+	}, "the job is trimmed")
 	none := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{None: true}})
 	_, err = f.enqueue(t, "stub", none).Await(f.ctx)
 	require.ErrorIs(t, err, echomq.ErrNotKept)

@@ -14,10 +14,15 @@ func CleanEvery(interval time.Duration) WorkerOption {
 }
 
 // Waiting returns how many calls of the handle's client wait for its job.
-func Waiting[R any](h Handle[R]) int {
-	h.client.mu.Lock()
-	w := h.client.watchers[h.queue.Name()]
-	h.client.mu.Unlock()
+func Waiting[R any](h Handle[R]) int { return listeners(h.client, h.queue.Name(), h.ID) }
+
+// Following returns how many loops of a client there are over a queue's events.
+func Following(client *Client, queue string) int { return listeners(client, queue, everyJob) }
+
+func listeners(client *Client, queue, id string) int {
+	client.mu.Lock()
+	w := client.watchers[queue]
+	client.mu.Unlock()
 	if w == nil {
 		return 0
 	}
@@ -28,7 +33,7 @@ func Waiting[R any](h Handle[R]) int {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.waiting[h.ID])
+	return len(w.waiting[id])
 }
 
 // CancelGrace replaces how long a stopping worker waits for handlers whose

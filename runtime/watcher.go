@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,14 +25,19 @@ const (
 	watchRecheck = 30 * time.Second
 )
 
-// watcher reads a queue's event stream for all the calls of one client that
-// wait for a job to end: one connection, however many wait.
+// everyJob, in place of a job's id, stands for all of a queue's events.
+const everyJob = ""
+
+// watcher reads a queue's event stream for all of one client's calls that wait
+// for a job to end, and loops over its events: one connection, however many there
+// are.
 type watcher struct {
 	client *Client
 	queue  wire.Queue
 	store  redis.UniversalClient
 	owned  bool
 
+	stale atomic.Bool   // the position is to be looked at
 	ready chan struct{} // closed when the position is known; err is then final
 	err   error
 
@@ -43,7 +49,8 @@ type watcher struct {
 }
 
 // watch returns a channel that gets a value whenever something may have
-// happened to the job called id, from now on, and a function that ends it.
+// happened to the job called id, or to the queue where it is [everyJob], from now
+// on, and a function that ends it.
 func (c *Client) watch(ctx context.Context, queue wire.Queue, id string) (signal <-chan struct{}, leave func(), err error) {
 	for {
 		w, err := c.watcher(queue)
@@ -89,6 +96,16 @@ func (c *Client) watcher(queue wire.Queue) (*watcher, error) {
 	return w, nil
 }
 
+// recheck makes the watcher of a queue look whether new events still come after
+// its position.
+func (c *Client) recheck(queue wire.Queue) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w := c.watchers[queue.Name()]; w != nil {
+		w.stale.Store(true)
+	}
+}
+
 func (w *watcher) join(id string) (chan struct{}, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,12 +137,14 @@ func (w *watcher) leave(id string, ch chan struct{}) {
 	w.since = time.Now()
 }
 
-// wake signals those who wait for id, or everyone if id is empty.
+// wake signals those who wait for id, and for all events; everyone if it is
+// [everyJob].
 func (w *watcher) wake(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if id != "" {
+	if id != everyJob {
 		notify(w.waiting[id])
+		notify(w.waiting[everyJob])
 		return
 	}
 	for _, channels := range w.waiting {
@@ -189,9 +208,8 @@ func (w *watcher) run() {
 			read = len(stream.Messages)
 			for _, message := range stream.Messages {
 				position = message.ID
-				if id, ok := message.Values["jobId"].(string); ok && id != "" {
-					w.wake(id)
-				}
+				id, _ := message.Values["jobId"].(string)
+				w.wake(id)
 			}
 		}
 		// A full page says that this reader is slow, and then events may have
@@ -200,8 +218,13 @@ func (w *watcher) run() {
 			behind = true
 			continue
 		}
-		if behind || time.Since(checked) > watchRecheck {
-			w.wake("")
+		if behind || w.stale.Swap(false) || time.Since(checked) > watchRecheck {
+			// Where a fail-over lost the end of the stream, or it was deleted, new
+			// events may stand before the position.
+			if newest, err := w.position(); err == nil && isBefore(newest, position) {
+				position = newest
+			}
+			w.wake(everyJob)
 			behind, checked = false, time.Now()
 		}
 	}
@@ -214,7 +237,7 @@ func (w *watcher) position() (string, error) {
 		refresh(w.store, err)
 		switch {
 		case err == nil && len(last) == 0:
-			return "0-0", nil
+			return beginning, nil
 		case err == nil:
 			return last[0].ID, nil
 		case w.client.closing.Err() != nil:

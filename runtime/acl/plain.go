@@ -69,7 +69,7 @@ var plain = []Plain{
 	{Name: "evalsha", On: Queue, Roles: programs, Why: "calls a script"},
 	{Name: "script|load", Roles: programs, Why: "loads a script that the server does not have"},
 
-	// Await (runtime/watcher.go).
+	// Await and Queue.Events (runtime/watcher.go, runtime/queue_events.go).
 	{Name: "xrevrange", On: Queue, Roles: producer, Why: "finds the end of the event stream"},
 	{Name: "xread", On: Queue, Roles: producer, Why: "waits for the end of jobs"},
 
@@ -107,7 +107,7 @@ var plain = []Plain{
 	{Name: "pttl", On: Queue, Roles: operator, Why: "the rest of a stub's life"},
 	{Name: "type", On: Queue, Roles: operator, Why: "what lies under a key"},
 	{Name: "xlen", On: Queue, Roles: operator, Why: "how many events are kept"},
-	{Name: "xrange", On: Queue, Roles: operator, Why: "the events, oldest first"},
+	{Name: "xrange", On: Queue, Roles: producer, Why: "the events, oldest first"},
 	{Name: "acl|whoami", Roles: operator, Why: "as whom one is connected"},
 }
 

@@ -173,6 +173,9 @@ var mutations = []mutation{
 
 	{"due", "one id too many", "score <= now and #due < limit", "score <= now"},
 	{"due", "what is early is due", "if score <= now and #expired < 2 * limit then", "if #expired < 2 * limit then"},
+	{"add", "the event tells no wait", "due > now and due - now or 0", "0"},
+	{"pick", "the event tells the attempt before", "'attempt', made + 1", "'attempt', made"},
+	{"recover", "the event tells no stalls", "'stalls', string.format('%.0f', counters[i])", "'stalls', '0'"},
 	{"progress", "the lock is not checked", "tokens[i] ~= ARGV[4 * i]", "not tokens[i]"},
 	{"progress", "it is not kept", "redis.call('HSET', KEYS[1 + 2 * i], 'progress', ARGV[4 * i + 1])", ""},
 	{"progress", "it is announced at every level", "level == 'all' and ARGV[4 * i + 2] == '1'", "ARGV[4 * i + 2] == '1'"},
