@@ -18,8 +18,8 @@ func (w *world) disturb(ctx context.Context) error {
 	w.state.Events = nil
 	disturbances := []func(context.Context) error{
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
-		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
-		w.turnCounter, w.loseDependencies, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
+		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.damageFailed, w.damageFailed, w.damageFailed, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
+		w.turnCounter, w.loseDependencies, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -59,9 +59,6 @@ func (w *world) some(ok func(id string, job *model.Job) bool) string {
 // sound returns a job that is in good order, from any place.
 func (w *world) sound() string {
 	place := one(w, "wait", "prioritized", "delayed", "delayed", "active", "active", "waiting-children", "waiting-children", "completed", "failed")
-	if len(w.state.Failed) > 0 && w.chance(40) {
-		place = "failed"
-	}
 	return w.some(func(id string, job *model.Job) bool {
 		return !job.Stub && job.Foreign == "" && w.state.Place(id) == place
 	})
@@ -116,6 +113,24 @@ func (w *world) replaceHash(ctx context.Context) error {
 	}
 	w.note("a string replaces the hash of %s", id)
 	w.state.Tainted[id] = true
+	w.state.Jobs[id] = &model.Job{Foreign: "strange"}
+	return w.client.Set(ctx, w.queue.Key(id), "strange", 0).Err()
+}
+
+// damageFailed does one or the other to a job that has failed, so that an operator
+// who retries it meets it.
+func (w *world) damageFailed(ctx context.Context) error {
+	id := w.some(func(id string, job *model.Job) bool { return job.Foreign == "" && w.state.Place(id) == "failed" })
+	if id == "" {
+		return nil
+	}
+	w.state.Tainted[id] = true
+	if w.chance(50) {
+		w.note("the hash of %s, which has failed, is lost", id)
+		delete(w.state.Jobs, id)
+		return w.client.Del(ctx, w.queue.Key(id)).Err()
+	}
+	w.note("a string replaces the hash of %s, which has failed", id)
 	w.state.Jobs[id] = &model.Job{Foreign: "strange"}
 	return w.client.Set(ctx, w.queue.Key(id), "strange", 0).Err()
 }

@@ -2,6 +2,7 @@ package script_test
 
 import (
 	"context"
+	"slices"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
 	"github.com/echomq/echomq-go/runtime/internal/script"
@@ -30,6 +31,11 @@ func (w *world) repair(ctx context.Context) error {
 	case n < 95:
 		return w.make(ctx, nil, w.someSweep())
 	case n < 98:
+		if w.chance(40) {
+			if err := w.make(ctx, nil, w.somePause()); err != nil {
+				return err
+			}
+		}
 		return w.make(ctx, nil, script.Obliterate{})
 	default:
 		return w.obliterate(ctx)
@@ -38,15 +44,16 @@ func (w *world) repair(ctx context.Context) error {
 
 func (w *world) someList() model.Caller {
 	call := script.List{
-		Set: one(w, script.ListSetWait, script.ListSetWait, script.ListSetPrioritized, script.ListSetDelayed, script.ListSetActive,
+		Set: one(w, script.ListSetWait, script.ListSetWait, script.ListSetWait, script.ListSetPrioritized, script.ListSetDelayed, script.ListSetActive,
 			script.ListSetCompleted, script.ListSetFailed, script.ListSetQuarantine, script.ListSetWaitingChildren),
 		Order: one(w, script.ListOrderRising, script.ListOrderFalling), Limit: one[int64](w, 1, 2, 3, 500), Begun: w.chance(60),
 	}
 	if call.Set == script.ListSetWait {
 		call.Order = script.ListOrderRising
-		call.Place = w.random.Int64N(int64(len(w.state.Wait)) + 3)
-		if len(w.state.Wait) > 0 {
-			call.Last = one(w, w.state.Wait...)
+		if waiting := len(w.state.Wait); waiting > 0 {
+			at := w.random.IntN(waiting)
+			call.Place, call.Last = int64(at+w.random.IntN(3)), w.state.Wait[at]
+			call.Begun = w.chance(90)
 		}
 		return call
 	}
@@ -82,7 +89,7 @@ func (w *world) someRemove() model.Caller {
 	call := script.Remove{Events: script.RemoveEvents(w.level()), History: 1000}
 	ids := w.ids(3)
 	if w.chance(60) {
-		ids = append(ids, w.from(one(w, w.state.Quarantine, w.ended()), 2)...)
+		ids = append(ids, w.from(one(w, w.state.Quarantine, w.ended(), w.state.Failed), 2)...)
 	}
 	for _, id := range ids {
 		call.Items = append(call.Items, script.RemoveItem{ID: id})
@@ -114,6 +121,9 @@ func (w *world) someDrain() model.Caller {
 	call := script.Drain{
 		Events: script.DrainEvents(w.level()), History: 1000,
 		Set: one(w, script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetDelayed), Take: one[int64](w, 1, 2, 3),
+	}
+	if slices.ContainsFunc(w.state.Wait, func(id string) bool { _, err := wire.ParseStoredJobID(id); return err != nil }) && w.chance(60) {
+		call.Set, call.Take = script.DrainSetWait, one[int64](w, 2, 5, 20)
 	}
 	for _, id := range w.front(call.Set, 3) {
 		if w.chance(80) {

@@ -98,7 +98,7 @@ func (w *world) act(ctx context.Context) error {
 		return w.make(ctx, worker, w.someProgress(worker))
 	case n < 62:
 		return w.make(ctx, worker, w.someLog(worker))
-	case n < 63:
+	case n < 64:
 		return w.make(ctx, nil, w.someReport())
 	case n < 67:
 		return w.make(ctx, nil, w.somePromote())
