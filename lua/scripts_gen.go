@@ -64,14 +64,23 @@ var resumeSource string
 //go:embed retry.lua
 var retrySource string
 
+//go:embed schedule.lua
+var scheduleSource string
+
 //go:embed settle.lua
 var settleSource string
 
 //go:embed sweep.lua
 var sweepSource string
 
+//go:embed tick.lua
+var tickSource string
+
 //go:embed trim.lua
 var trimSource string
+
+//go:embed unschedule.lua
+var unscheduleSource string
 
 //go:embed view.lua
 var viewSource string
@@ -98,9 +107,12 @@ var scripts = [...]Script{
 	newScript("report", reportSource),
 	newScript("resume", resumeSource),
 	newScript("retry", retrySource),
+	newScript("schedule", scheduleSource),
 	newScript("settle", settleSource),
 	newScript("sweep", sweepSource),
+	newScript("tick", tickSource),
 	newScript("trim", trimSource),
+	newScript("unschedule", unscheduleSource),
 	newScript("view", viewSource),
 }
 
@@ -164,14 +176,23 @@ func Resume() Script { return scripts[18] }
 // Retry returns retry.lua.
 func Retry() Script { return scripts[19] }
 
+// Schedule returns schedule.lua.
+func Schedule() Script { return scripts[20] }
+
 // Settle returns settle.lua.
-func Settle() Script { return scripts[20] }
+func Settle() Script { return scripts[21] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[21] }
+func Sweep() Script { return scripts[22] }
+
+// Tick returns tick.lua.
+func Tick() Script { return scripts[23] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[22] }
+func Trim() Script { return scripts[24] }
+
+// Unschedule returns unschedule.lua.
+func Unschedule() Script { return scripts[25] }
 
 // View returns view.lua.
-func View() Script { return scripts[23] }
+func View() Script { return scripts[26] }

@@ -30,6 +30,7 @@ type workerConfig struct {
 	stopTimeout time.Duration
 	cancelGrace time.Duration
 	cleanEvery  time.Duration
+	leftPause   time.Duration
 	queues      []QueueWorkerOption
 	total       int // 0 for no common bound
 	totalGiven  bool
@@ -75,7 +76,7 @@ type Worker struct {
 func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, error) {
 	config := workerConfig{
 		name: defaultWorkerName(), stopTimeout: DefaultStopTimeout,
-		cancelGrace: cancelGrace, cleanEvery: cleanEvery,
+		cancelGrace: cancelGrace, cleanEvery: cleanEvery, leftPause: leftPause,
 	}
 	for _, opt := range opts {
 		opt.applyWorker(&config)

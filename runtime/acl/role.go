@@ -37,8 +37,11 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "inspect", "report"},
-	Worker:   {"due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "settle", "sweep", "trim"},
+	Producer: {"add", "inspect", "report", "schedule"},
+	Worker: {
+		"due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "schedule", "settle", "sweep", "tick", "trim",
+		"unschedule",
+	},
 	Operator: {
 		"pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
 	},
@@ -47,7 +50,7 @@ var scripts = map[Role][]string{
 // Scripts returns the names of the scripts that the role calls, in order.
 func (r Role) Scripts() []string {
 	if r == Operator {
-		return slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker], scripts[Operator])))
+		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker], scripts[Operator]))))
 	}
 	return slices.Clone(scripts[r])
 }

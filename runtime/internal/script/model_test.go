@@ -24,7 +24,7 @@ const seedVariable = "EMQ_MODEL_SEED"
 // stepsOfSeed is how many steps a seed makes, and timeOfSeed is for how long it
 // makes them on a slow machine: less than a stub is kept.
 const (
-	stepsOfSeed = 1500
+	stepsOfSeed = 1900
 	timeOfSeed  = 40 * time.Second
 )
 
@@ -107,6 +107,9 @@ trim: trimmed, kept, gone, by age, by number, stub, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
+schedule: set, same, wanted, keeps its slot, an earlier slot, EMQARGS, EMQVERSION
+unschedule: removed, missing, EMQVERSION
+tick: added, skipped, exists, already, moved, early, gone, the last one, EMQVERSION
 inspect: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, completed and not kept,
   failed and not kept
 progress: recorded, lost, gone, EMQVERSION
