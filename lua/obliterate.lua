@@ -1,5 +1,5 @@
---- obliterate deletes the keys of a queue that is paused and holds no jobs any
---- more: the last step of its end.
+--- obliterate deletes the keys of a queue that is paused and holds neither jobs
+--- nor schedulers any more: the last step of its end.
 ---
 --- @memory drains
 --- @key meta hash the queue's version
@@ -29,7 +29,7 @@
 --- @field version meta
 --- @field paused meta
 --- @reply now ms the server's clock
---- @reply verdict word(obliterated|running|holding) whether it was deleted; running is a queue that is not paused, holding one that has jobs
+--- @reply verdict word(obliterated|running|holding) whether it was deleted; running is a queue that is not paused, holding one that has jobs or schedulers
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -49,7 +49,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 if not paused then
   return { now, 'running' }
 end
-if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[8], KEYS[9], KEYS[10], KEYS[13], KEYS[17]) > 0 then
+if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[8], KEYS[9], KEYS[10], KEYS[13], KEYS[17], KEYS[21]) > 0 then
   return { now, 'holding' }
 end
 redis.call('UNLINK', KEYS[4], KEYS[7], KEYS[11], KEYS[12], KEYS[14], KEYS[15], KEYS[16], KEYS[18], KEYS[19],

@@ -13,12 +13,13 @@
 --- @arg history int how many events are kept, about
 --- @field version meta
 --- @field paused meta
+--- @field slot meta
 --- @reply now ms the server's clock
 --- @reply changed flag whether it was not paused before
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'slot')
 local version = meta[1]
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
@@ -45,11 +46,11 @@ local changed = meta[2] ~= '1'
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
--- Nobody is to be woken for a job. What the marker tells of a due time may be
--- news still, so that is told again.
+-- Nobody is to be woken for a job. What the marker tells of a due time or a slot
+-- may be news still, so that is told again.
 redis.call('DEL', KEYS[3])
 redis.call('HSET', KEYS[1], 'version', 'echomq:2.0.0', 'paused', '1')
-if redis.call('EXISTS', KEYS[2]) == 1 then
+if meta[3] or redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('ZADD', KEYS[3], 1, '~due')
 end
 if changed and level ~= 'none' then

@@ -45,6 +45,7 @@
 --- @item reservation string the token it is reserved for; empty for a belief
 --- @field version meta
 --- @field paused meta
+--- @field slot meta
 --- @field name job
 --- @field ats job
 --- @field atm job
@@ -63,10 +64,11 @@
 --- @record started job hash the job as it was before it was started
 --- @reply reserved ids held for this token, in order; declare them to start them
 --- @reply window ids what comes next
+--- @reply slot ms the earliest slot of all schedulers; 0 if there is none
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'slot')
 local version = meta[1]
 local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
@@ -358,4 +360,5 @@ return {
   started,
   reserved,
   upcoming,
+  math.floor(tonumber(meta[3] or 0) or 0),
 }

@@ -73,14 +73,23 @@ var resumeSource string
 //go:embed retry.lua
 var retrySource string
 
+//go:embed schedule.lua
+var scheduleSource string
+
 //go:embed settle.lua
 var settleSource string
 
 //go:embed sweep.lua
 var sweepSource string
 
+//go:embed tick.lua
+var tickSource string
+
 //go:embed trim.lua
 var trimSource string
+
+//go:embed unschedule.lua
+var unscheduleSource string
 
 //go:embed verify.lua
 var verifySource string
@@ -113,9 +122,12 @@ var scripts = [...]Script{
 	newScript("report", reportSource),
 	newScript("resume", resumeSource),
 	newScript("retry", retrySource),
+	newScript("schedule", scheduleSource),
 	newScript("settle", settleSource),
 	newScript("sweep", sweepSource),
+	newScript("tick", tickSource),
 	newScript("trim", trimSource),
+	newScript("unschedule", unscheduleSource),
 	newScript("verify", verifySource),
 	newScript("view", viewSource),
 }
@@ -189,17 +201,26 @@ func Resume() Script { return scripts[21] }
 // Retry returns retry.lua.
 func Retry() Script { return scripts[22] }
 
+// Schedule returns schedule.lua.
+func Schedule() Script { return scripts[23] }
+
 // Settle returns settle.lua.
-func Settle() Script { return scripts[23] }
+func Settle() Script { return scripts[24] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[24] }
+func Sweep() Script { return scripts[25] }
+
+// Tick returns tick.lua.
+func Tick() Script { return scripts[26] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[25] }
+func Trim() Script { return scripts[27] }
+
+// Unschedule returns unschedule.lua.
+func Unschedule() Script { return scripts[28] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[26] }
+func Verify() Script { return scripts[29] }
 
 // View returns view.lua.
-func View() Script { return scripts[27] }
+func View() Script { return scripts[30] }

@@ -76,6 +76,9 @@ func (r *roles) live(t *testing.T, f *fixture) {
 	for _, outcome := range batch {
 		handles = append(handles, outcome.Handle)
 	}
+	_, err = echomq.UpsertSchedule(f.ctx, f.producer, f.greet(), echomq.ScheduleSpec{ID: "beat", Every: echomq.MinEvery, Limit: 2}, greeting{"beat"})
+	require.NoError(t, err)
+	eventually(t, func() bool { return f.schedule(t).Count == 2 }, "slots have come")
 	prepared, err := echomq.Prepare(f.producer, f.greet(), greeting{"prepared"}, echomq.ID("prepared"))
 	require.NoError(t, err)
 	_, err = r.producing.Send(f.ctx, prepared, prepared)

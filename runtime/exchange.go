@@ -211,7 +211,9 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 		x.reserved = append(x.reserved, script.PickItem{ID: job, Reservation: pick.Token})
 	}
 	x.hungry = len(reply.Window) > 0 || len(x.reserved) > 0
-	r.tell(times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, at: time.Now()})
+	told := times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, slot: reply.Slot, at: time.Now()}
+	r.tell(told)
+	r.tellSlot(told)
 	if len(reply.Started) == 0 && declares(pick.Items, reply.Reserved) {
 		// They were declared, and the script could not start them all the same.
 		r.log.Warn("jobs cannot be read; trying again", "jobs", len(reply.Reserved))

@@ -1,6 +1,10 @@
 package echomq
 
-import "time"
+import (
+	"time"
+
+	"github.com/echomq/echomq-go/runtime/internal/script"
+)
 
 // AwaitAtMost replaces [AwaitLimit] for a client.
 func AwaitAtMost(limit time.Duration) ClientOption {
@@ -11,6 +15,12 @@ func AwaitAtMost(limit time.Duration) ClientOption {
 // are kept no longer.
 func CleanEvery(interval time.Duration) WorkerOption {
 	return workerOption(func(c *workerConfig) { c.cleanEvery = interval })
+}
+
+// LeftPause replaces the time until a worker looks again at a slot that it has
+// left to others.
+func LeftPause(pause time.Duration) WorkerOption {
+	return workerOption(func(c *workerConfig) { c.leftPause = pause })
 }
 
 // Waiting returns how many calls of the handle's client wait for its job.
@@ -49,3 +59,6 @@ func Kind(err error) error { return kindOf(err) }
 func CarryEvery(interval time.Duration) WorkerOption {
 	return workerOption(func(c *workerConfig) { c.carryEvery = interval })
 }
+
+// Revision returns the hash over what a scheduler is set to.
+func Revision(item script.ScheduleItem) string { return revision(item) }

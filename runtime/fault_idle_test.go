@@ -19,11 +19,14 @@ import (
 // blockLimit is for how long a worker waits for the marker at most.
 const blockLimit = 2 * time.Second
 
-// TestIdleWorkerIsQuiet counts what a worker sends while there is nothing to do.
+// TestIdleWorkerIsQuiet counts what a worker sends while there is nothing to do,
+// and a schedule whose slot is far ahead.
 // The sweep for ended jobs, about every 5 s, is left out here.
 func TestIdleWorkerIsQuiet(t *testing.T) {
 	t.Parallel()
 	b := newFaultBed(t, startValkey(t))
+	_, err := echomq.UpsertSchedule(b.ctx, echomq.NewProducer(b.client, b.spec), b.job, echomq.ScheduleSpec{Every: echomq.MaxEvery}, chore{})
+	require.NoError(t, err)
 	proxy := enginetest.NewProxy(t, b.engine)
 	w := b.work(t, b.through(t, proxy.Client(t)), echomq.CleanEvery(time.Hour))
 	b.eventually(t, func() bool { return w.Ready() && proxy.Count("bzpopmin") == 1 }, "the worker waits for the marker")

@@ -80,7 +80,7 @@ var containers = map[string]string{
 }
 
 // others are the other keys that a queue may have, with their types.
-var others = map[string]string{"meta": "hash", "reserved": "hash", "pc": "string", "marker": "zset", "events": "stream", "outbox": "zset", "outbox-body": "hash"}
+var others = map[string]string{"meta": "hash", "reserved": "hash", "pc": "string", "marker": "zset", "events": "stream", "schedulers": "zset", "outbox": "zset", "outbox-body": "hash"}
 
 func (s *queueSnapshot) read(name, kind string, expires bool, content []string) {
 	key, err := wire.ParseKey(name)
@@ -93,6 +93,9 @@ func (s *queueSnapshot) read(name, kind string, expires bool, content []string) 
 		return
 	}
 	want := containers[key.Part] + others[key.Part]
+	if strings.HasPrefix(key.Part, "scheduler:") {
+		want = "hash"
+	}
 	if want != kind {
 		s.wrong("key %q is a %s instead of a %s", name, kind, want)
 		return

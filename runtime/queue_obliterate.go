@@ -74,7 +74,7 @@ func (q *Queue) Obliterate(ctx context.Context, opts ...ObliterateOption) (int64
 		case reply.Verdict == script.ObliterateVerdictObliterated:
 			return config.done, q.unregister(ctx)
 		}
-		// Jobs were added meanwhile.
+		// Jobs were added meanwhile, or schedules set.
 	}
 }
 
@@ -82,8 +82,11 @@ func (q *Queue) resumed() error {
 	return fmt.Errorf("echomq: obliterate queue %q: %w: somebody has resumed it", q.queue, ErrNotPaused)
 }
 
-// empty deletes the jobs of the queue, wherever they are.
+// empty deletes the schedules of the queue, and its jobs, wherever they are.
 func (q *Queue) empty(ctx context.Context, config *bulkConfig) error {
+	if err := q.removeSchedules(ctx); err != nil {
+		return err
+	}
 	for _, set := range []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetDelayed} {
 		if err := q.drainSet(ctx, set, config); err != nil {
 			return err

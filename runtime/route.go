@@ -84,9 +84,10 @@ func NoResult[T any](handle func(context.Context, *Job[T]) error) func(context.C
 // Served is a queue with the handlers of its jobs, for [NewWorker]. The
 // function that emqgen writes for a queue, such as MailQueue, returns one.
 type Served struct {
-	spec   QueueSpec
-	routes []Route
-	opts   []QueueOption
+	spec     QueueSpec
+	routes   []Route
+	opts     []QueueOption
+	repeated []Repeated
 }
 
 // Serve returns the queue that spec describes with the handlers of its jobs.

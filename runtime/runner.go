@@ -26,19 +26,23 @@ const (
 // runner serves one queue for a worker. Its parts, each a goroutine, are the
 // exchanger, which settles and picks in one round trip (this file and
 // exchange.go); the waker, which waits for the marker while there is nothing to
-// take; the lease keeper; the timekeeper, which promotes and recovers; the
-// courier, which makes the deliveries of flows; and the janitor. Handlers run in goroutines of their own, at most one a slot.
+// take; the ticker, which adds the jobs of schedules; the lease keeper; the
+// timekeeper, which promotes and recovers; the courier, which makes the deliveries
+// of flows; and the janitor. Handlers run in goroutines of their own, at most one a
+// slot.
 type runner struct {
-	client *Client
-	queue  wire.Queue
-	config queueConfig
-	routes map[string]Route
-	log    *slog.Logger
-	worker string        // the name, for the jobs' records
-	id     string        // unique, for tokens
-	grace  time.Duration // how long handlers whose context has ended are waited for
-	clean  time.Duration // how often, about, ended jobs are looked at
-	carry  time.Duration // how often, about, the outbox is looked at
+	client      *Client
+	queue       wire.Queue
+	config      queueConfig
+	routes      map[string]Route
+	repetitions map[wire.SchedulerID]repetition
+	log         *slog.Logger
+	worker      string        // the name, for the jobs' records
+	id          string        // unique, for tokens
+	grace       time.Duration // how long handlers whose context has ended are waited for
+	clean       time.Duration // how often, about, ended jobs are looked at
+	carry       time.Duration // how often, about, the outbox is looked at
+	leftPause   time.Duration // until a slot that was left to others is looked at again
 
 	ready    atomic.Bool
 	jobs     context.Context // of all handlers
@@ -54,6 +58,7 @@ type runner struct {
 	renewal  chan struct{} // to the lease keeper: renew now
 	times    chan times    // to the timekeeper
 	errands  chan struct{} // to the courier: there is something in the outbox
+	slots    chan times    // to the ticker
 
 	parts     sync.WaitGroup // all but the handlers
 	exchanged chan struct{}  // closed when the exchanger has ended
@@ -112,16 +117,20 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		client: w.client, queue: queue, config: config, routes: routes,
 		log:    w.client.log.With("queue", queue.Name(), "worker", w.config.name),
 		worker: w.config.name, id: id,
-		grace: w.config.cancelGrace, clean: w.config.cleanEvery, carry: w.config.carryEvery,
+		grace: w.config.cancelGrace, clean: w.config.cleanEvery, carry: w.config.carryEvery, leftPause: w.config.leftPause,
 		nudge:     make(chan struct{}, 1),
 		requests:  make(chan struct{}, 1),
 		wakeups:   make(chan string, 1),
 		renewal:   make(chan struct{}, 1),
 		times:     make(chan times, 1),
 		errands:   make(chan struct{}, 1),
+		slots:     make(chan times, 1),
 		exchanged: make(chan struct{}),
 		draining:  draining,
 		held:      make(map[string]*holding),
+	}
+	if err := r.repeat(served.repeated); err != nil {
+		return nil, err
 	}
 	r.jobs, r.cancel = context.WithCancelCause(context.Background())
 	r.store, r.cut = context.WithCancel(context.Background())
@@ -152,6 +161,7 @@ func (r *runner) start(ctx context.Context) error {
 	r.parts.Go(r.wakeLoop)
 	r.parts.Go(r.leaseLoop)
 	r.parts.Go(r.timeLoop)
+	r.parts.Go(r.tickLoop)
 	r.parts.Go(r.cleanLoop)
 	r.parts.Go(r.carryLoop)
 	go r.exchangeLoop()
@@ -215,6 +225,7 @@ func (r *runner) stop(patience context.Context) error {
 	r.cut()
 	close(r.requests)
 	close(r.times)
+	close(r.slots)
 	r.parts.Wait()
 	if killed {
 		return nil

@@ -15,6 +15,7 @@ const dueLimit = 200
 // server's clock, and when it came, by ours.
 type times struct {
 	now, due, expiry int64
+	slot             int64 // of schedulers
 	at               time.Time
 }
 

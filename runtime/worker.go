@@ -31,6 +31,7 @@ type workerConfig struct {
 	cancelGrace time.Duration
 	cleanEvery  time.Duration
 	carryEvery  time.Duration
+	leftPause   time.Duration
 	queues      []QueueWorkerOption
 	total       int // 0 for no common bound
 	totalGiven  bool
@@ -76,7 +77,7 @@ type Worker struct {
 func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, error) {
 	config := workerConfig{
 		name: defaultWorkerName(), stopTimeout: DefaultStopTimeout,
-		cancelGrace: cancelGrace, cleanEvery: cleanEvery, carryEvery: carryEvery,
+		cancelGrace: cancelGrace, cleanEvery: cleanEvery, carryEvery: carryEvery, leftPause: leftPause,
 	}
 	for _, opt := range opts {
 		opt.applyWorker(&config)

@@ -60,7 +60,7 @@ var (
 var plain = []Plain{
 	// First contact (runtime/contact.go).
 	{Name: "exists", On: LegacyMeta, does: reads, Roles: programs, Why: "is there a v1 queue of the name?"},
-	{Name: "hmget", On: Queue, Roles: programs, Why: "version and features of the queue"},
+	{Name: "hmget", On: Queue, Roles: programs, Why: "version and features of the queue; whether a sealed schedule has changed"},
 	{Name: "get", On: StoreVersion, does: reads, Roles: programs, Why: "version of the store"},
 	{Name: "setnx", On: StoreVersion, does: writes, Roles: programs, Why: "enters the version into a new store"},
 	{Name: "sadd", On: StoreQueues, does: writes, Roles: programs, Why: "enters the queue into the list of queues"},
@@ -76,6 +76,9 @@ var plain = []Plain{
 	// Workers: waker, timekeeper, janitor, and the check of the eviction policy.
 	{Name: "bzpopmin", On: Queue, Roles: worker, Why: "waits for jobs"},
 	{Name: "hget", On: Queue, Roles: worker, Why: "reads the settings of lost and ended jobs"},
+	{Name: "time", Roles: worker, Why: "the clock by which slots of schedules come"},
+	{Name: "zrange", On: Queue, Roles: worker, Why: "schedulers whose slot has come"},
+	{Name: "hgetall", On: Queue, Roles: worker, Why: "schedulers whose slot has come"},
 	{Name: "info", Roles: worker, Optional: true, Why: "warns of a store that would evict jobs"},
 
 	// Flows (runtime/courier.go, runtime/children.go).
@@ -101,7 +104,6 @@ var plain = []Plain{
 	{Name: "smembers", On: StoreQueues, does: reads, Roles: operator, Why: "the names of all queues"},
 	{Name: "srem", On: StoreQueues, does: writes, Roles: operator, Why: "takes a queue that is obliterated out of the list of queues"},
 	{Name: "unlink", On: Queue, Roles: operator, Why: "deletes strange keys of a queue that is obliterated"},
-	{Name: "hgetall", On: Queue, Roles: operator, Why: "a job, or the queue's meta"},
 	{Name: "llen", On: Queue, Roles: operator, Why: "how many jobs wait"},
 	{Name: "lrange", On: Queue, Roles: operator, Why: "which jobs wait"},
 	{Name: "pttl", On: Queue, Roles: operator, Why: "the rest of a stub's life"},

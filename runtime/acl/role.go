@@ -41,9 +41,12 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "inspect", "report"},
+	Producer: {"add", "inspect", "report", "schedule"},
 	Flow:     {"acknowledge", "add", "deliver", "verify"},
-	Worker:   {"acknowledge", "collect", "due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "settle", "sweep", "trim"},
+	Worker: {
+		"acknowledge", "collect", "due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "schedule", "settle", "sweep",
+		"tick", "trim", "unschedule",
+	},
 	Operator: {
 		"pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
 	},

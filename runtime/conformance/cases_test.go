@@ -52,6 +52,9 @@ var situations = map[string]string{
 	"just completed":         `completed zset a=4000000000001 b=4000000000002; a hash name=mail lst="w:1 completed"; b hash name=mail`,
 	"odd ids elsewhere":      `delayed zset "a b"=1000; active zset "a b"=1000; quarantine zset "c d"=900`,
 	"paused, empty":          `meta hash version=echomq:2.0.0 paused=1; pc text 7; marker zset ~due=1`,
+	"of schedules": `meta hash version=echomq:2.0.0 slot=1000; schedulers zset s=1000 t=1000; scheduler:s hash rev=r name=mail cnt=1; ` +
+		`scheduler:t hash rev=r name=mail cnt=1 lim=2`,
+	"lost schedules": `schedulers zset s=1000 t=9007199254740991; scheduler:s text strange`,
 }
 
 const hour = 60 * 60 * 1000
@@ -97,9 +100,19 @@ func calls() map[string]model.Caller {
 		"trim by number": script.Trim{Set: "failed", Items: []script.TrimItem{{ID: a, Age: -1, Newer: 1}, {ID: b, Age: -1, Newer: 1}}},
 		"trim by rank":   script.Trim{Set: "completed", Items: []script.TrimItem{{ID: a, Age: -1, Newer: 1}, {ID: b, Age: -1, Newer: 1}}},
 		"due":            script.Due{Limit: 1},
-		"pause":          script.Pause{Events: "all", History: 100},
-		"resume":         script.Resume{Events: "all", History: 100},
-		"due of many":    script.Due{Limit: 10},
+		"schedule": script.Schedule{Items: []script.ScheduleItem{
+			setTo("s", "r", 0), setTo("t", "other", 4000000000001), setTo("u", "r", 4000000000002),
+		}},
+		"unschedule": script.Unschedule{Items: []script.UnscheduleItem{{Scheduler: schedulerID("s")}, {Scheduler: schedulerID("u")}}},
+		"tick": script.Tick{Events: "all", History: 100, Items: []script.TickItem{
+			tickItem("s"), tickItem("t"), tickItem("u"),
+		}},
+		"tick for the last time": script.Tick{Events: "all", History: 100, Items: []script.TickItem{
+			last(tickItem("s"), true), last(tickItem("t"), false),
+		}},
+		"pause":       script.Pause{Events: "all", History: 100},
+		"resume":      script.Resume{Events: "all", History: 100},
+		"due of many": script.Due{Limit: 10},
 		"progress": script.Progress{Events: "all", History: 100, Items: []script.ProgressItem{
 			{ID: a, Token: "w:1", Value: []byte(`{"done":1}`), Announce: true}, {ID: b, Token: "w:1", Value: []byte("2")},
 		}},
@@ -190,4 +203,34 @@ func edges(children int) []byte {
 		fmt.Fprintf(&text, "%d|fail|mail|c%d||mail\n", i, i)
 	}
 	return []byte(text.String())
+}
+
+func schedulerID(id string) wire.SchedulerID {
+	scheduler, err := wire.ParseSchedulerID(id)
+	if err != nil {
+		panic(err)
+	}
+	return scheduler
+}
+
+func setTo(id, revision string, next int64) script.ScheduleItem {
+	return script.ScheduleItem{
+		Scheduler: schedulerID(id), Revision: revision, Next: next, Name: "mail", Every: 1000, Misfire: "once", Version: 1,
+	}
+}
+
+// last returns the item with no slot after it.
+func last(item script.TickItem, fire bool) script.TickItem {
+	item.Next, item.Fire = wire.Never, fire
+	return item
+}
+
+// tickItem moves a scheduler of revision r on from the slot at 1000, with all
+// that a job can have.
+func tickItem(id string) script.TickItem {
+	scheduler := schedulerID(id)
+	return script.TickItem{
+		ID: scheduler.Slot(1000), Scheduler: scheduler, Revision: "r", From: 1000, Slot: 1000, Next: 4000000000001, Fire: true,
+		Name: "mail", Data: []byte("{}"), Codec: "pb", Version: 2, Opts: []byte("{}"), Delay: 4000000000000, Priority: 3,
+	}
 }

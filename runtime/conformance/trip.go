@@ -63,6 +63,7 @@ var stages = []stage{
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
 	{"flow", "a parent runs when its child has ended, which is told it through the outbox", (*trip).flow},
+	{"scheduled", "a job repeats; its first slot comes and it runs; the schedule is removed", (*trip).scheduled},
 	{"trimmed", "ended jobs that are no longer kept are deleted, with every key of theirs", (*trip).trimmed},
 }
 
@@ -323,6 +324,44 @@ func (t *trip) flow(ctx context.Context) error {
 	}
 	parent := t.queue.Key(handle.ID)
 	return t.call(ctx, script.Verify{Bytes: 1000, Items: []script.VerifyItem{{ID: child, Parent: parent}}}.Call(t.queue))
+}
+
+// scheduled lets a schedule add one job, and removes it.
+func (t *trip) scheduled(ctx context.Context) error {
+	queue, err := t.client.Queue(t.queue.Name())
+	if err != nil {
+		return err
+	}
+	ticked := t.book.next("tick")
+	once := echomq.ScheduleSpec{ID: "probe", Every: echomq.MinEvery, Limit: 1}
+	if _, err := echomq.UpsertSchedule(ctx, t.producer, t.job(), once, errand{Case: "scheduled"}); err != nil {
+		return err
+	}
+	if err := wait(ctx, ticked); err != nil {
+		return err
+	}
+	var id string
+	for id == "" {
+		schedules, err := queue.Schedules(ctx)
+		if err != nil {
+			return err
+		}
+		if len(schedules) != 1 {
+			return fmt.Errorf("the queue has %d schedules and not 1", len(schedules))
+		}
+		if last := schedules[0].Last; !last.IsZero() {
+			id = fmt.Sprintf("_probe.%d", last.UnixMilli())
+		}
+	}
+	handle, err := t.job().Handle(t.client, id)
+	if err != nil {
+		return err
+	}
+	t.ended = append(t.ended, id)
+	if err := awaitResult(ctx, handle, "done: scheduled"); err != nil {
+		return err
+	}
+	return queue.RemoveSchedule(ctx, "probe")
 }
 
 // wait waits for a signal.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -112,4 +113,14 @@ type Scheduler struct {
 	From Timestamp `wire:"frm" json:"-"`
 	// Revision is a hash over what was set, by which a change is recognised.
 	Revision string `wire:"rev" json:"-"`
+}
+
+// Slot returns the slot of a job that a scheduler has added, and the zero time
+// for any other job.
+func (e Envelope) Slot() time.Time {
+	scheduler, moment, ok := ParseSlotID(e.ID)
+	if !ok || e.RepeatJobKey != scheduler.String() {
+		return time.Time{}
+	}
+	return time.UnixMilli(moment).UTC()
 }

@@ -26,6 +26,15 @@ func (s *State) Refusal(call Caller) string {
 			seen[item.ID] = true
 		}
 	}
+	if schedule, ok := call.(script.Schedule); ok {
+		seen := map[wire.SchedulerID]bool{}
+		for _, item := range schedule.Items {
+			if seen[item.Scheduler] {
+				return "EMQARGS"
+			}
+			seen[item.Scheduler] = true
+		}
+	}
 	return ""
 }
 
@@ -61,6 +70,12 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.due(call, now)
 	case script.Inspect:
 		return s.inspect(call, now)
+	case script.Schedule:
+		return s.schedule(call, now)
+	case script.Unschedule:
+		return s.unschedule(call, now)
+	case script.Tick:
+		return s.tick(call, now)
 	case script.Pause:
 		return s.pause(call, now)
 	case script.Resume:
@@ -136,6 +151,15 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Inspect:
 		r, err := script.DecodeInspect(reply)
+		return r, r.Now, err
+	case script.Schedule:
+		r, err := script.DecodeSchedule(reply)
+		return r, r.Now, err
+	case script.Unschedule:
+		r, err := script.DecodeUnschedule(reply)
+		return r, r.Now, err
+	case script.Tick:
+		r, err := script.DecodeTick(reply)
 		return r, r.Now, err
 	case script.Pause:
 		r, err := script.DecodePause(reply)

@@ -6,7 +6,7 @@ func (s *State) pause(c script.Pause, now int64) script.PauseReply {
 	changed := !s.Paused
 	s.Version, s.Paused = Version, true
 	s.Marker = ZSet{}
-	if len(s.Delayed) > 0 {
+	if len(s.Delayed) > 0 || s.slot() > 0 {
 		s.Marker[DueMember] = 1
 	}
 	s.turned("pause", "paused", changed, c.Events != script.PauseEventsNone)

@@ -40,7 +40,7 @@ func (s *State) pick(c script.Pick, now int64) script.PickReply {
 	if len(p.reply.Window) > 0 {
 		s.wake()
 	}
-	p.reply.Due, p.reply.Expiry = s.Delayed.least(), s.Active.least()
+	p.reply.Due, p.reply.Expiry, p.reply.Slot = s.Delayed.least(), s.Active.least(), s.slot()
 	if len(p.reply.Started)+len(p.reply.Reserved) == 0 {
 		s.reach("pick", "nothing")
 	}

@@ -185,7 +185,7 @@ func (s *State) obliterate(_ script.Obliterate, now int64) script.ObliterateRepl
 	switch {
 	case !s.Paused:
 		reply.Verdict = script.ObliterateVerdictRunning
-	case len(s.places()) > 0:
+	case len(s.places())+len(s.Schedulers) > 0:
 		reply.Verdict = script.ObliterateVerdictHolding
 	default:
 		s.Version, s.Paused, s.Counter = "", false, 0

@@ -36,8 +36,12 @@ type State struct {
 	Waiting     ZSet // parents, by when their children are next looked for
 	Outbox      ZSet
 	Bodies      map[string]string
-	Jobs        map[string]*Job
-	Locks       map[string]string
+	// Schedulers are the ids of schedulers by their next slot, Records their
+	// hashes.
+	Schedulers ZSet
+	Records    map[string]map[string]string
+	Jobs       map[string]*Job
+	Locks      map[string]string
 	// Parts are other keys of jobs, by suffix.
 	Parts map[string]any
 	// Events are the events of the last call.
@@ -70,7 +74,7 @@ type Reach struct{ Script, What string }
 func New() *State {
 	return &State{
 		Prioritized: ZSet{}, Delayed: ZSet{}, Active: ZSet{}, Completed: ZSet{}, Failed: ZSet{},
-		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Jobs: map[string]*Job{},
+		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Schedulers: ZSet{}, Records: map[string]map[string]string{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Jobs: map[string]*Job{},
 		Locks: map[string]string{}, Parts: map[string]any{}, Tainted: map[string]bool{},
 		Reached: map[Reach]int{},
 	}

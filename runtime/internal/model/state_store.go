@@ -15,6 +15,9 @@ func (s *State) Store() Store {
 	if s.Paused {
 		meta["paused"] = "1"
 	}
+	if slot := s.slot(); slot > 0 {
+		meta["slot"] = strconv.FormatInt(slot, 10)
+	}
 	if len(meta) > 0 {
 		store["meta"] = meta
 	}
@@ -30,6 +33,7 @@ func (s *State) Store() Store {
 		"prioritized": s.Prioritized, "delayed": s.Delayed, "active": s.Active, "completed": s.Completed,
 		"failed": s.Failed, "quarantine": s.Quarantine, "marker": s.Marker,
 		"waiting-children": s.Waiting, "outbox": s.Outbox,
+		"schedulers": s.Schedulers,
 	} {
 		if len(set) > 0 {
 			store[key] = set
@@ -50,6 +54,9 @@ func (s *State) Store() Store {
 		default:
 			store[id] = Hash(job.Fields)
 		}
+	}
+	for id, record := range s.Records {
+		store["scheduler:"+id] = Hash(record)
 	}
 	for id, token := range s.Locks {
 		store[id+":lock"] = Text(token)

@@ -20,6 +20,7 @@ func (w *world) disturb(ctx context.Context) error {
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
 		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.damageFailed, w.damageFailed, w.damageFailed, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
 		w.turnCounter, w.loseDependencies, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
+		w.loseRecord,
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -78,8 +79,10 @@ func (w *world) passHour(ctx context.Context) error {
 			}
 		}
 	}
-	_, err := pipe.Exec(ctx)
-	return err
+	if _, err := pipe.Exec(ctx); err != nil {
+		return err
+	}
+	return w.passHourOfSlots(ctx)
 }
 
 func (w *world) expireStub(ctx context.Context) error {
@@ -230,20 +233,28 @@ func (w *world) turnCounter(ctx context.Context) error {
 	return w.client.Set(ctx, w.queue.Key("pc"), w.state.Counter, 0).Err()
 }
 
-// meetForeignVersion makes a call while the queue speaks another version.
+// meetForeignVersion makes calls while the queue speaks another version.
 func (w *world) meetForeignVersion(ctx context.Context) error {
 	old := w.state.Version
 	if err := w.setVersion(ctx, one(w, "echomq:3.0.0", "bullmq:5")); err != nil {
 		return err
 	}
-	worker := w.workers[0]
-	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
-		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
-		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(), w.someDeliver(), w.someCollect(), w.someAcknowledge())
-	if err := w.make(ctx, nil, call); err != nil {
-		return err
+	for range 3 {
+		if err := w.make(ctx, nil, w.anyWrite()); err != nil {
+			return err
+		}
 	}
 	return w.setVersion(ctx, old)
+}
+
+// anyWrite is a call of one of the scripts that write.
+func (w *world) anyWrite() model.Caller {
+	worker := w.workers[0]
+	return one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
+		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
+		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(),
+		w.someSchedule(), w.someUnschedule(), w.someTick(),
+		w.someDeliver(), w.someCollect(), w.someAcknowledge())
 }
 
 func (w *world) setVersion(ctx context.Context, version string) error {

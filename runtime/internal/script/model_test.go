@@ -24,7 +24,7 @@ const seedVariable = "EMQ_MODEL_SEED"
 // stepsOfSeed is how many steps a seed makes, and timeOfSeed is for how long it
 // makes them on a slow machine: less than a stub is kept.
 const (
-	stepsOfSeed = 1500
+	stepsOfSeed = 1900
 	timeOfSeed  = 40 * time.Second
 )
 
@@ -112,6 +112,9 @@ deliver: recorded, released, already, gone, orphan, deferred failure, released f
 collect: delivery, parent, children to be delivered, too many bytes, EMQVERSION
 acknowledge: acknowledged, gone, stub, EMQVERSION
 verify: pending, reported, completed, failed, missing, taken, quarantined, too many bytes
+schedule: set, same, wanted, keeps its slot, an earlier slot, EMQARGS, EMQVERSION
+unschedule: removed, missing, EMQVERSION
+tick: added, skipped, exists, already, moved, early, gone, the last one, EMQVERSION
 inspect: missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, completed and not kept,
   failed and not kept
 progress: recorded, lost, gone, EMQVERSION

@@ -8,7 +8,8 @@ import (
 )
 
 // Obliterate is a call of obliterate.lua: deletes the keys of a queue that
-// is paused and holds no jobs any more: the last step of its end.
+// is paused and holds neither jobs nor schedulers any more: the last step of
+// its end.
 type Obliterate struct {
 }
 
@@ -50,7 +51,7 @@ type ObliterateReply struct {
 	// Now: the server's clock.
 	Now int64
 	// Verdict: whether it was deleted; running is a queue that is not paused,
-	// holding one that has jobs.
+	// holding one that has jobs or schedulers.
 	Verdict ObliterateVerdict
 }
 
@@ -73,7 +74,7 @@ func DecodeObliterate(reply any) (ObliterateReply, error) {
 }
 
 // ObliterateVerdict: whether it was deleted; running is a queue that is not
-// paused, holding one that has jobs.
+// paused, holding one that has jobs or schedulers.
 type ObliterateVerdict string
 
 // The words of [ObliterateVerdict].

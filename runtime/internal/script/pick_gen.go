@@ -112,6 +112,8 @@ type PickReply struct {
 	Reserved []string
 	// Window: what comes next.
 	Window []string
+	// Slot: the earliest slot of all schedulers; 0 if there is none.
+	Slot int64
 }
 
 // PickStarted is a record of [PickReply.Started].
@@ -128,7 +130,7 @@ type PickStarted struct {
 // is a [*DecodeError].
 func DecodePick(reply any) (PickReply, error) {
 	d := decoder{script: "pick"}
-	elements := d.reply(reply, 6)
+	elements := d.reply(reply, 7)
 	if d.err != nil {
 		return PickReply{}, d.err
 	}
@@ -139,6 +141,7 @@ func DecodePick(reply any) (PickReply, error) {
 		Started:  decodePickStarted(&d, elements[3]),
 		Reserved: d.texts("reserved", elements[4]),
 		Window:   d.texts("window", elements[5]),
+		Slot:     d.integer("slot", elements[6]),
 	}
 	if d.err != nil {
 		return PickReply{}, d.err

@@ -16,7 +16,7 @@ import (
 
 // fixture is a queue on which every call of wellFormed does something.
 const fixture = `
-	meta        hash version=echomq:2.0.0
+	meta        hash version=echomq:2.0.0 slot=1000
 	wait        list w2 w1
 	prioritized zset p1=4294967297
 	pc          text 1
@@ -40,6 +40,9 @@ const fixture = `
 	p9:dependencies set "0|ignore|mail|w1||mail" "1|fail|mail|w2||mail"
 	outbox      zset c1=1000 p9:children=4000000000000
 	outbox-body hash c1="1000 report emq:{mail}:p9 completed 2|fail|mail|c1||mail\n1" p9:children="1000 children []"
+	schedulers  zset s1=1000 s2=1000
+	scheduler:s1 hash rev=r name=mail
+	scheduler:s2 hash rev=r name=mail
 `
 
 // wellFormed has a call of two items for each script that takes items.
@@ -96,6 +99,14 @@ func wellFormed() map[string]model.Caller {
 		"erase":      script.Erase{Items: []script.EraseItem{{ID: jobID("c1")}, {ID: jobID("d1")}}},
 		"obliterate": script.Obliterate{},
 		"sweep":      script.Sweep{Worker: "w", Set: "completed", Step: "look", Limit: 10, Hold: 1000},
+		"schedule": script.Schedule{Items: []script.ScheduleItem{
+			{Scheduler: schedulerID("s1"), Revision: "x", Next: 4000000000001, Name: "mail", Every: 1000, Misfire: "once", Version: 1},
+			{Scheduler: schedulerID("s3"), Revision: "x", Next: 4000000000001, Name: "mail", Every: 1000, Misfire: "once", Version: 1},
+		}},
+		"unschedule": script.Unschedule{Items: []script.UnscheduleItem{{Scheduler: schedulerID("s1")}, {Scheduler: schedulerID("s3")}}},
+		"tick": script.Tick{Events: "all", History: 100, Items: []script.TickItem{
+			tickItem("s1", 1000, 4000000000001), tickItem("s2", 1000, 4000000000001),
+		}},
 	}
 }
 
@@ -195,6 +206,10 @@ func argumentsOf(t *testing.T, call script.Call) []argument {
 var limits = map[string][]string{
 	"add priority": {"-1", "2097152"}, "settle priority": {"-1", "2097152"},
 	"pick want": {"-1", "501"}, "pick window": {"0", "1001"}, "pick lease": {"0", "-1"}, "pick limit": {"-1"},
+	"schedule priority": {"-1", "2097152"}, "schedule version": {"0"}, "schedule next": {"-1", "9007199254740991"},
+	"schedule every": {"-1"}, "schedule delay": {"-1"}, "schedule limit": {"-1"}, "schedule end": {"-1"},
+	"tick priority": {"-1", "2097152"}, "tick version": {"0"}, "tick next": {"0", "999", "1000", "9007199254740992"},
+	"tick from": {"0", "1001"}, "tick slot": {"0", "999", "4000000000001"}, "tick delay": {"-1"}, "tick history": {"-1"},
 	"pick payload": {"-1"}, "log keep": {"0", "10001", "-1"}, "log number": {"0", "-1"}, "progress history": {"-1"},
 	"report limit": {"1001", "-1"}, "report after": {"-1"}, "extend lease": {"0", "-1"}, "due limit": {"0", "501", "-1"},
 	"add children": {"-1", "5001", "1"}, "collect limit": {"0", "501"}, "collect parents": {"-1", "501"}, "collect bytes": {"-1"},

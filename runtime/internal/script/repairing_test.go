@@ -200,6 +200,15 @@ func (w *world) obliterate(ctx context.Context) error {
 	if err := w.make(ctx, nil, w.somePause()); err != nil {
 		return err
 	}
+	remove := script.Unschedule{}
+	for id := range w.state.Schedulers {
+		remove.Items = append(remove.Items, script.UnscheduleItem{Scheduler: schedulerID(id)})
+	}
+	if len(remove.Items) > 0 {
+		if err := w.make(ctx, nil, remove); err != nil {
+			return err
+		}
+	}
 	for _, set := range []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetDelayed} {
 		call := script.Drain{Events: script.DrainEventsAll, History: 1000, Set: set, Take: 500}
 		for _, id := range w.front(set, 500) {

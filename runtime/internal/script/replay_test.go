@@ -41,6 +41,10 @@ var situations = map[string]string{
 	"a stub not reported": `a hash name=mail lst="w:1 completed" parentKey=emq:{mail}:p` + "\n" + `outbox zset a=1000` + "\n" +
 		`outbox-body hash a="900 report emq:{mail}:p completed 0|fail|mail|a||mail\n1"`,
 	"lost with children": `waiting-children zset a=1000` + "\n" + `a:dependencies set "0|fail|mail|b||mail"`,
+	"of a schedule": `meta hash version=echomq:2.0.0 slot=1000` + "\n" + `schedulers zset s=1000` + "\n" +
+		`scheduler:s hash rev=r name=mail cron= every=1000 tz= end=0`,
+	"the last of a schedule": `meta hash version=echomq:2.0.0 slot=1000` + "\n" + `schedulers zset s=1000` + "\n" +
+		`scheduler:s hash rev=r name=mail cnt=2 lim=3`,
 
 	"lost while waiting":       `wait list a` + "\n" + `marker zset a=0`,
 	"lost while delayed":       `delayed zset a=1000`,
@@ -90,6 +94,12 @@ func repeated() map[string][2]model.Caller {
 		"trim by number": twice(script.Trim{Set: script.TrimSetFailed, Items: []script.TrimItem{{ID: a, Age: -1, Newer: 0}}}),
 		"trim of nothing": twice(script.Trim{Set: script.TrimSetCompleted,
 			Items: []script.TrimItem{{ID: a, Age: -1, Newer: -1}}}),
+		"schedule": twice(script.Schedule{Items: []script.ScheduleItem{{
+			Scheduler: schedulerID("s"), Revision: "x", Next: 4000000000001, Name: "mail", Every: 1000, Misfire: "once", Version: 1,
+		}}}),
+		"unschedule":          twice(script.Unschedule{Items: []script.UnscheduleItem{{Scheduler: schedulerID("s")}}}),
+		"tick":                twice(script.Tick{Events: script.TickEventsAll, History: 100, Items: []script.TickItem{tickItem("s", 1000, 4000000000001)}}),
+		"tick of a slot past": twice(script.Tick{Events: script.TickEventsAll, History: 100, Items: []script.TickItem{tickItem("s", 900, 4000000000001)}}),
 		"progress": twice(script.Progress{Events: script.ProgressEventsNone, History: 100,
 			Items: []script.ProgressItem{{ID: a, Token: "w:1", Value: []byte("1")}}}),
 		"log": twice(script.Log{Keep: 10, Items: []script.LogItem{
@@ -188,6 +198,16 @@ func requireSameStory(t *testing.T, first, second any, about string) {
 		for i := range again.Started {
 			require.Equal(t, pick.Started[i].Starts, again.Started[i].Starts, "the starts after %s", about)
 		}
+		return
+	}
+	switch first.(type) {
+	case script.TickReply:
+		expected := strings.NewReplacer("Verdict:added", "Verdict:already", "Verdict:exists", "Verdict:already").Replace(verdicts(first))
+		require.Equal(t, expected, verdicts(second), "the second answer to %s", about)
+		return
+	case script.ScheduleReply, script.UnscheduleReply:
+		expected := strings.NewReplacer("Verdict:set", "Verdict:same", "Verdict:removed", "Verdict:missing").Replace(verdicts(first))
+		require.Equal(t, expected, verdicts(second), "the second answer to %s", about)
 		return
 	}
 	if _, ok := first.(script.ViewReply); ok {

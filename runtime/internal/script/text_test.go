@@ -22,6 +22,9 @@ func valueText(value reflect.Value) string {
 	if id, ok := value.Interface().(wire.JobID); ok {
 		return id.String()
 	}
+	if id, ok := value.Interface().(wire.SchedulerID); ok {
+		return id.String()
+	}
 	if data, ok := value.Interface().([]byte); ok {
 		return strconv.Quote(string(data))
 	}

@@ -76,6 +76,9 @@ func (w *world) run(ctx context.Context, steps int, most time.Duration) error {
 
 // act makes one step.
 func (w *world) act(ctx context.Context) error {
+	if w.chance(8) {
+		return w.make(ctx, nil, w.someSlots())
+	}
 	worker := w.workers[w.random.IntN(len(w.workers))]
 	switch n := w.random.IntN(100); {
 	case n < 12:
@@ -195,6 +198,9 @@ func (w *world) make(ctx context.Context, worker *worker, call model.Caller) err
 	w.append("%s", want)
 	if got := replyText(call, got); got != want {
 		return fmt.Errorf("the model predicted the reply\n  %s\nbut it was\n  %s", want, got)
+	}
+	if done, ok := got.(script.ObliterateReply); ok && done.Verdict == script.ObliterateVerdictObliterated {
+		w.seen = "-" // the stream begins anew, and its numbers may too
 	}
 	w.recent = append(w.recent, call)
 	if len(w.recent) > 40 {

@@ -1,0 +1,125 @@
+package echomq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// Repeated is a job that repeats for as long as a program's workers run it. The
+// code that emqgen writes for //emq:cron makes it with [Repeat].
+type Repeated struct {
+	spec    ScheduleSpec
+	job     JobSpec
+	compute func(slot time.Time) ([]byte, error) // the encoded payload
+	// computed says that the payload differs from slot to slot.
+	computed bool
+}
+
+// Repeat says that a job repeats as spec says. Workers that serve it set its
+// schedule when they start, as [UpsertSchedule] does.
+//
+// payload makes the payload of the job of a slot. It is called by the worker that
+// is about to add the job, and may be called by several of them, and again if it
+// fails; it should have no effect, and return within [SlotTimeout]. If it returns
+// an error the slot waits, for this worker or another, until it succeeds or the
+// next slot comes. Without it each job has the zero payload.
+func Repeat[T, R any](job JobType[T, R], spec ScheduleSpec, payload func(slot time.Time) (T, error)) Repeated {
+	return Repeated{spec: spec, job: job.spec, computed: payload != nil, compute: func(slot time.Time) (data []byte, err error) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				err = fmt.Errorf("it panicked: %v", reason)
+			}
+		}()
+		var made T
+		if payload != nil {
+			if made, err = payload(slot); err != nil {
+				return nil, err
+			}
+		}
+		return encodePayload(made, 0)
+	}}
+}
+
+// SlotTimeout is for how long a worker waits for the payload of a slot.
+const SlotTimeout = 30 * time.Second
+
+// Repeating returns the queue with jobs that repeat. Each must have a route.
+func (s Served) Repeating(jobs ...Repeated) Served {
+	s.repeated = append(s.repeated[:len(s.repeated):len(s.repeated)], jobs...)
+	return s
+}
+
+// repetition is a job that repeats, as a runner has it.
+type repetition struct {
+	Repeated
+	plan plan
+}
+
+// repeat takes the jobs that repeat.
+func (r *runner) repeat(jobs []Repeated) error {
+	r.repetitions = make(map[wire.SchedulerID]repetition, len(jobs))
+	for _, job := range jobs {
+		if job.compute == nil {
+			return optionError("queue %q: the zero Repeated", r.queue)
+		}
+		if _, routed := r.routes[job.job.Name]; !routed {
+			return optionError("queue %q: job %q repeats and has no handler", r.queue, job.job.Name)
+		}
+		planned, err := r.planOf(job)
+		if err != nil {
+			return fmt.Errorf("%w (job %s, which repeats)", err, job.job.Name)
+		}
+		id := planned.item.Scheduler
+		if _, taken := r.repetitions[id]; taken {
+			return optionError("queue %q: two schedules are called %q", r.queue, id)
+		}
+		r.repetitions[id] = repetition{Repeated: job, plan: planned}
+	}
+	return nil
+}
+
+func (r *runner) planOf(job Repeated) (plan, error) {
+	template := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1), events: r.config.events}
+	if err := (enqueueConfig{spec: job.job}).settle(&template); err != nil {
+		return plan{}, err
+	}
+	if !job.computed {
+		data, err := job.compute(time.Time{})
+		if err == nil {
+			err = template.seal(r.client.transforms, data, r.config.payloadLimit)
+		}
+		if err != nil {
+			return plan{}, fmt.Errorf("echomq: %w", err)
+		}
+	}
+	return job.spec.plan(template, job.computed)
+}
+
+// payload returns the payload of a slot as it is to be stored.
+func (r *runner) payload(job repetition, slot time.Time) (Prepared, error) {
+	ctx, cancel := context.WithTimeoutCause(r.store, SlotTimeout, errors.New("it has not returned in time"))
+	defer cancel()
+	type made struct {
+		data []byte
+		err  error
+	}
+	result, err := within(ctx, func() made {
+		data, err := job.compute(slot)
+		return made{data, err}
+	})
+	if err == nil {
+		err = result.err
+	}
+	sealed := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1)}
+	if err == nil {
+		err = checkSize(result.data, r.config.payloadLimit)
+	}
+	if err == nil {
+		err = sealed.seal(r.client.transforms, result.data, r.config.payloadLimit)
+	}
+	return sealed, err
+}
