@@ -37,6 +37,9 @@ var logSource string
 //go:embed obliterate.lua
 var obliterateSource string
 
+//go:embed override.lua
+var overrideSource string
+
 //go:embed pause.lua
 var pauseSource string
 
@@ -89,6 +92,7 @@ var scripts = [...]Script{
 	newScript("list", listSource),
 	newScript("log", logSource),
 	newScript("obliterate", obliterateSource),
+	newScript("override", overrideSource),
 	newScript("pause", pauseSource),
 	newScript("pick", pickSource),
 	newScript("progress", progressSource),
@@ -137,41 +141,44 @@ func Log() Script { return scripts[9] }
 // Obliterate returns obliterate.lua.
 func Obliterate() Script { return scripts[10] }
 
+// Override returns override.lua.
+func Override() Script { return scripts[11] }
+
 // Pause returns pause.lua.
-func Pause() Script { return scripts[11] }
+func Pause() Script { return scripts[12] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[12] }
+func Pick() Script { return scripts[13] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[13] }
+func Progress() Script { return scripts[14] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[14] }
+func Promote() Script { return scripts[15] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[15] }
+func Recover() Script { return scripts[16] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[16] }
+func Remove() Script { return scripts[17] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[17] }
+func Report() Script { return scripts[18] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[18] }
+func Resume() Script { return scripts[19] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[19] }
+func Retry() Script { return scripts[20] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[20] }
+func Settle() Script { return scripts[21] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[21] }
+func Sweep() Script { return scripts[22] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[22] }
+func Trim() Script { return scripts[23] }
 
 // View returns view.lua.
-func View() Script { return scripts[23] }
+func View() Script { return scripts[24] }

@@ -16,7 +16,7 @@ const (
 	// Worker runs jobs, and does the housekeeping of their queues.
 	Worker Role = "worker"
 	// Operator is a person, or a program, that runs the queues: it may do what both
-	// do, pause, inspect and repair queues, and read what lies in them with the commands of the store.
+	// do, pause, limit, inspect and repair queues, and read what lies in them with the commands of the store.
 	Operator Role = "operator"
 )
 
@@ -40,7 +40,7 @@ var scripts = map[Role][]string{
 	Producer: {"add", "inspect", "report"},
 	Worker:   {"due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "settle", "sweep", "trim"},
 	Operator: {
-		"pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
+		"override", "pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
 	},
 }
 

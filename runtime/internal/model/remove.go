@@ -185,6 +185,7 @@ func (s *State) obliterate(_ script.Obliterate, now int64) script.ObliterateRepl
 		s.Version, s.Paused, s.Counter = "", false, 0
 		s.Reserved, s.Marker = map[string]string{}, ZSet{}
 		s.Turn = Turn{}
+		s.Blocked, s.Overrides, s.Bucket = "", map[string]string{}, nil
 	}
 	s.reach("obliterate", string(reply.Verdict))
 	return reply

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -19,7 +20,7 @@ func (w *world) disturb(ctx context.Context) error {
 	disturbances := []func(context.Context) error{
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
 		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
-		w.turnCounter, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
+		w.spoilOverride, w.turnCounter, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -79,8 +80,27 @@ func (w *world) passHour(ctx context.Context) error {
 			}
 		}
 	}
+	if told := number(w.state.Blocked); told > w.clock {
+		w.state.Blocked = strconv.FormatInt(told-hour, 10)
+		pipe.HSet(ctx, w.queue.Key("meta"), "blocked", told-hour)
+	}
+	if w.state.Bucket != nil {
+		w.state.Bucket.At -= hour
+		pipe.HIncrBy(ctx, w.queue.Key("limiter"), "at", -hour)
+	}
 	_, err := pipe.Exec(ctx)
 	return err
+}
+
+// spoilOverride writes what is of no form, as a person might by hand.
+func (w *world) spoilOverride(ctx context.Context) error {
+	if !w.limited {
+		return nil
+	}
+	name, text := one(w, "limit", "rate"), one(w, "0", "5x", "many", "0/5", "5/0", "1/2/3", "")
+	w.note("the override %s is %q", name, text)
+	w.state.Overrides[name] = text
+	return w.client.HSet(ctx, w.queue.Key("meta"), name, text).Err()
 }
 
 func (w *world) expireStub(ctx context.Context) error {
@@ -209,7 +229,7 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 	}
 	worker := w.workers[0]
 	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
-		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
+		w.someRecover(), w.someTrim(), w.somePause(), w.someOverride(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
 		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep())
 	if err := w.make(ctx, nil, call); err != nil {
 		return err
