@@ -109,6 +109,9 @@ var (
 	RuleKeep = rule("E026", "unclear retention",
 		"%s takes one age and one count, such as 24h,1000; %s",
 		"A retention is an age, a count, or both in either order; both then hold.")
+	RuleRate = rule("E027", "rate that cannot be used",
+		"%s is not a rate: %s; write jobs, a slash and a duration, such as 100/1s",
+		"A rate is a whole number of jobs, at most 1,000,000, that may start in a length of time of at most 31 days.")
 )
 
 // How queues and jobs fit together.

@@ -185,7 +185,7 @@ func (p *parser) values(item *Item, w word) []Value {
 // takesNone reports whether "none" is a proper value: one of the words, a name,
 // or a part of a retention, whose own check explains it.
 func (i *Item) takesNone() bool {
-	return i.Kind != KindDuration && i.Kind != KindInt
+	return i.Kind != KindDuration && i.Kind != KindInt && i.Kind != KindRate
 }
 
 // ageAndCount refuses a retention with two ages or two counts.

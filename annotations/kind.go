@@ -33,6 +33,8 @@ const (
 	KindWord
 	// KindKeep is one part of a retention: an age or a count.
 	KindKeep
+	// KindRate is a number of jobs in a length of time.
+	KindRate
 )
 
 // wants describes the values of item, which is of this kind.
@@ -57,6 +59,8 @@ func (k Kind) wants(item *Item) string {
 		return oneOf(item.Words)
 	case KindKeep:
 		return "an age and a count such as 24h,1000, or one of them"
+	case KindRate:
+		return "a number of jobs in a duration, such as 100/1s"
 	}
 	return "a value"
 }
@@ -68,9 +72,9 @@ type Value struct {
 	Text string
 	// Off is set for the word none where it switches the thing off.
 	Off bool
-	// Duration is set for durations and the age of a retention.
+	// Duration is set for durations, the age of a retention and the time of a rate.
 	Duration time.Duration
-	// Int is set for whole numbers and the count of a retention.
+	// Int is set for whole numbers, the count of a retention and the jobs of a rate.
 	Int int
 }
 
@@ -94,6 +98,8 @@ func (k Kind) read(item *Item, v *Value) (*Rule, []any) {
 		return readWord(item, v)
 	case KindKeep:
 		return readKeep(item, v)
+	case KindRate:
+		return readRate(v)
 	}
 	return nil, nil
 }
@@ -208,6 +214,37 @@ func readKeep(item *Item, v *Value) (*Rule, []any) {
 	}
 	v.Int = n
 	return nil, nil
+}
+
+// The bounds of a rate, which are those of the protocol.
+const (
+	maxRateJobs = 1_000_000
+	maxRatePer  = 31 * day
+)
+
+func readRate(v *Value) (*Rule, []any) {
+	many, span, parted := strings.Cut(v.Text, "/")
+	jobs, err := strconv.Atoi(many)
+	per, perErr := ParseDuration(span)
+	reason := ""
+	switch {
+	case !parted:
+		reason = "it has no slash"
+	case err != nil || jobs < 1 || jobs > maxRateJobs:
+		reason = fmt.Sprintf("%s is not a whole number from 1 to %d", quoteOdd(many), maxRateJobs)
+	case perErr == errNoUnit && guessDuration(span) != "":
+		reason = fmt.Sprintf("%s has no unit; did you mean %s/%s?", span, many, guessDuration(span))
+	case perErr == errTooFine:
+		reason = span + " is finer than a millisecond, which the wire cannot carry"
+	case perErr != nil:
+		reason = quoteOdd(span) + " is not a duration"
+	case per <= 0 || per > maxRatePer:
+		reason = span + " is not from 1ms to 31d"
+	default:
+		v.Int, v.Duration = jobs, per
+		return nil, nil
+	}
+	return RuleRate, []any{quoteOdd(v.Text), reason}
 }
 
 // zero refuses a zero and says how to write what it may have meant.

@@ -9,7 +9,7 @@
 --- and the answer is EMQFULL.
 ---
 --- @memory refused
---- @key meta hash the queue's version, and whether it is paused
+--- @key meta hash the queue's version, and whether it is paused or blocked
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key pc string counter that orders jobs of one priority
@@ -39,6 +39,7 @@
 --- @item delivery bytes what is to be delivered to bring them into being; empty for none
 --- @field version meta
 --- @field paused meta
+--- @field blocked meta
 --- @field name job
 --- @field data job
 --- @field cdc job
@@ -70,9 +71,8 @@
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked')
 local version = meta[1]
-local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -114,6 +114,10 @@ end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local taken = redis.call('EXISTS', unpack(jobs))
+
+-- Whether nobody is to be woken for a job: the queue is paused, or blocked until
+-- one of its jobs ends or until a time that a worker waits for.
+local stopped = meta[2] == '1' or meta[3] == 'limit' or (meta[3] and now < (tonumber(meta[3]) or 0))
 
 -- The engine refuses the first write if it has no memory left, and no later
 -- one; so that is where its error is told from others and passed on.
@@ -241,7 +245,7 @@ if #ranked > 0 then
 end
 if #waiting > 0 and redis.call('LPUSH', KEYS[2], unpack(waiting)) == #waiting then
   head = waiting[1]
-elseif #waiting + #ranked > 0 and not paused and redis.call('EXISTS', KEYS[6]) == 0 then
+elseif #waiting + #ranked > 0 and not stopped and redis.call('EXISTS', KEYS[6]) == 0 then
   head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
 end
 if #delayed > 0 then
@@ -251,7 +255,7 @@ if #delayed > 0 then
     earliest = earliest or delayed[i] == soonest
   end
 end
-if head and not paused then
+if head and not stopped then
   redis.call('ZADD', KEYS[6], 0, head)
 elseif earliest then
   redis.call('ZADD', KEYS[6], 1, '~due')

@@ -15,11 +15,17 @@
 --- A head without a hash is dropped; one whose hash is of a wrong type or has no
 --- name is put into quarantine. Either is an event, and the pick goes on.
 ---
+--- The queue may have a limit on how many of its jobs are active, reserved ones
+--- among them, and a rate at which they start, a bucket of tokens that fills
+--- continuously. No more is popped than either allows, and what is left tells of
+--- itself only when more may be popped: "blocked" in meta says why it does not.
+--- An operator's override in meta goes over a number that is not fixed.
+---
 --- While the queue is paused no head is popped, and the window is empty; what is
 --- reserved is started nevertheless.
 ---
 --- @memory drains
---- @key meta hash the queue's version, and whether it is paused
+--- @key meta hash the queue's version, whether it is paused or blocked, and an operator's overrides
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key pc string counter that orders jobs of one priority
@@ -29,6 +35,7 @@
 --- @key quarantine zset ids whose hash cannot be used
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key limiter hash the tokens that are left, in parts of one, and when they were counted
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @arg events word(none|final|all) which events are written
@@ -41,11 +48,22 @@
 --- @arg limit int at how many bytes of jobs to start no more; the rest is reserved
 --- @arg payload int how many bytes a payload may have; a larger one is not sent
 --- @arg again flag whether this call may have been executed before
+--- @arg cap int how many jobs of the queue may be active; 0 for any number
+--- @arg capFixed flag whether no override goes over it
+--- @arg tokens int how many jobs may start in an interval, at most 1000000; 0 for any number
+--- @arg interval ms the interval, at most 31 days
+--- @arg rateFixed flag whether no override goes over tokens and interval
 --- @item id id a job that is reserved, or believed to come next
 --- @item reservation string the token it is reserved for; empty for a belief
 --- @field version meta
 --- @field paused meta
 --- @field slot meta
+--- @field blocked meta
+--- @field limit meta
+--- @field rate meta
+--- @field level limiter
+--- @field interval limiter
+--- @field at limiter
 --- @field name job
 --- @field ats job
 --- @field atm job
@@ -65,10 +83,12 @@
 --- @reply reserved ids held for this token, in order; declare them to start them
 --- @reply window ids what comes next
 --- @reply slot ms the earliest slot of all schedulers; 0 if there is none
+--- @reply blocked flag whether the limit or the rate keeps it from being taken
+--- @reply ready ms when the next token is there, if it falls to the caller to look then; else 0
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'slot')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'limit', 'rate', 'slot')
 local version = meta[1]
 local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
@@ -82,9 +102,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 10) / 2)
-if #KEYS ~= 10 + 2 * count or #ARGV ~= 10 + 2 * count then
-  return redis.error_reply('EMQARGS pick takes 10 keys and 10 arguments, then 2 keys and 2 arguments for each job')
+local count = math.floor((#KEYS - 11) / 2)
+if #KEYS ~= 11 + 2 * count or #ARGV ~= 15 + 2 * count then
+  return redis.error_reply('EMQARGS pick takes 11 keys and 15 arguments, then 2 keys and 2 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -106,13 +126,38 @@ end
 if not whole(ARGV[8], 0, 9007199254740991) or not whole(ARGV[9], 0, 9007199254740991) or not whole(ARGV[10], 0, 1) then
   return redis.error_reply('EMQARGS limit and payload must be whole numbers from 0, again 0 or 1')
 end
+local cap = tonumber(ARGV[11])
+local tokens = tonumber(ARGV[13])
+local interval = tonumber(ARGV[14])
+if not whole(ARGV[11], 0, 2147483647) or not whole(ARGV[13], 0, 1000000) or not whole(ARGV[14], 0, 2678400000) then
+  return redis.error_reply('EMQARGS cap must be a whole number from 0 to 2147483647, tokens from 0 to 1000000 and interval from 0 to 2678400000')
+end
+if not whole(ARGV[12], 0, 1) or not whole(ARGV[15], 0, 1) or (tokens > 0 and interval == 0) then
+  return redis.error_reply('EMQARGS capFixed and rateFixed must be 0 or 1, and tokens have an interval')
+end
+
+-- An override that is not of its form counts as none.
+if ARGV[12] == '0' and meta[4] == 'none' then
+  cap = 0
+elseif ARGV[12] == '0' and meta[4] and whole(meta[4], 1, 2147483647) then
+  cap = tonumber(meta[4])
+end
+if ARGV[15] == '0' and meta[5] == 'none' then
+  tokens = 0
+elseif ARGV[15] == '0' and meta[5] then
+  local many, span = string.match(meta[5], '^(%d+)/(%d+)$')
+  if many and whole(many, 1, 1000000) and whole(span, 1, 2678400000) then
+    tokens = tonumber(many)
+    interval = tonumber(span)
+  end
+end
 
 local declared = {}
 for i = 1, count do
-  if declared[ARGV[9 + 2 * i]] then
+  if declared[ARGV[14 + 2 * i]] then
     return redis.error_reply('EMQARGS a job is declared twice')
   end
-  declared[ARGV[9 + 2 * i]] = true
+  declared[ARGV[14 + 2 * i]] = true
 end
 
 local time = redis.call('TIME')
@@ -125,7 +170,7 @@ local reserved = {}
 if again then
   local locks = {}
   for i = 1, count do
-    locks[i] = KEYS[10 + 2 * i]
+    locks[i] = KEYS[11 + 2 * i]
   end
   if count > 0 then
     local tokens = redis.call('MGET', unpack(locks))
@@ -158,19 +203,46 @@ end
 local claims = {}
 local redeemed = {}
 for i = 1, count do
-  if ARGV[10 + 2 * i] ~= '' and not held[i] then
-    claims[#claims + 1] = ARGV[9 + 2 * i]
+  if ARGV[15 + 2 * i] ~= '' and not held[i] then
+    claims[#claims + 1] = ARGV[14 + 2 * i]
   end
 end
 if #claims > 0 then
   local owners = redis.call('HMGET', KEYS[7], unpack(claims))
   local c = 0
   for i = 1, count do
-    if ARGV[10 + 2 * i] ~= '' and not held[i] then
+    if ARGV[15 + 2 * i] ~= '' and not held[i] then
       c = c + 1
-      redeemed[i] = owners[c] == ARGV[10 + 2 * i]
+      redeemed[i] = owners[c] == ARGV[15 + 2 * i]
     end
   end
+end
+
+-- How many heads may be popped. The bucket holds whole parts, of which a token
+-- has as many as the interval has milliseconds, so each millisecond brings as
+-- many parts as there are tokens in an interval. What is reserved has its token
+-- and has not started: the bucket is so much smaller meanwhile, as otherwise the
+-- reserved would start together with those for which it has filled again.
+local room = want
+if cap > 0 and want > 0 then
+  room = math.max(math.min(room, cap - redis.call('ZCARD', KEYS[6])), 0)
+end
+local stock = 0
+local spent = 0
+if tokens > 0 then
+  local bucket = redis.call('HMGET', KEYS[11], 'level', 'interval', 'at')
+  stock = tokens * interval
+  if bucket[1] and bucket[2] and bucket[3] and whole(bucket[1], 0, 9007199254740991)
+    and whole(bucket[2], 1, 2678400000) and whole(bucket[3], 0, 9007199254740991) then
+    local parts = tonumber(bucket[1])
+    local unit = tonumber(bucket[2])
+    if unit ~= interval then
+      parts = math.floor(parts / unit) * interval + math.floor(parts % unit * interval / unit)
+    end
+    stock = parts + math.min(math.max(now - tonumber(bucket[3]), 0), interval) * tokens
+  end
+  stock = math.min(stock, math.max(tokens - redis.call('HLEN', KEYS[7]), 0) * interval)
+  room = math.min(room, math.floor(stock / interval))
 end
 
 -- The marker goes first: it is set again below if there is more to take, and
@@ -180,7 +252,7 @@ if #claims > 0 then
   local owned = {}
   for i = 1, count do
     if redeemed[i] then
-      owned[#owned + 1] = ARGV[9 + 2 * i]
+      owned[#owned + 1] = ARGV[14 + 2 * i]
     end
   end
   if #owned > 0 then
@@ -190,13 +262,13 @@ end
 
 local popped = {}
 local ranked = false
-if want > 0 and not paused then
-  local ids = redis.call('RPOP', KEYS[2], want)
+if room > 0 and not paused then
+  local ids = redis.call('RPOP', KEYS[2], room)
   if ids then
     popped = ids
   end
-  if #popped < want then
-    local scored = redis.call('ZPOPMIN', KEYS[3], want - #popped)
+  if #popped < room then
+    local scored = redis.call('ZPOPMIN', KEYS[3], room - #popped)
     for f = 1, #scored, 2 do
       popped[#popped + 1] = scored[f]
       ranked = true
@@ -207,6 +279,7 @@ local names = ' meta wait prioritized pc delayed active reserved completed faile
   .. ' dedup-due groups grouped group-active outbox outbox-body schedulers limiter marker events metrics scheduler'
   .. ' control version queues nodes paused stalled stalled-check id repeat de '
 local place = {}
+local fresh = {}
 for p = 1, #popped do
   -- An id that no client can declare would be reserved for ever.
   if #popped[p] > 255 or not string.find(popped[p], '^_?%w[%w._-]*$') or string.find(names, ' ' .. popped[p] .. ' ', 1, true) then
@@ -216,6 +289,7 @@ for p = 1, #popped do
     end
   else
     place[popped[p]] = p
+    fresh[popped[p]] = true
   end
 end
 
@@ -228,9 +302,9 @@ local order = {}
 local bytes = 0
 local crowded = {}
 for i = 1, count do
-  local id = ARGV[9 + 2 * i]
+  local id = ARGV[14 + 2 * i]
   if held[i] or redeemed[i] or place[id] then
-    local hash = redis.pcall('HGETALL', KEYS[9 + 2 * i])
+    local hash = redis.pcall('HGETALL', KEYS[10 + 2 * i])
     local started = 0
     local size = 0
     local made = 0
@@ -257,13 +331,13 @@ for i = 1, count do
       crowded[#crowded + 1] = id
     elseif not hash.err and #hash == 0 then
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[10 + 2 * i])
+      redis.call('DEL', KEYS[11 + 2 * i])
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'orphan', 'jobId', id)
       end
     elseif not named then
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[10 + 2 * i])
+      redis.call('DEL', KEYS[11 + 2 * i])
       redis.call('ZADD', KEYS[8], now, id)
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id)
@@ -277,9 +351,12 @@ for i = 1, count do
         hash[#hash + 1] = 'the payload has ' .. string.format('%.0f', excess) .. ' bytes; the worker takes ' .. ARGV[9]
       end
       if not held[i] then
+        if not redeemed[i] then
+          spent = spent + 1
+        end
         started = started + 1
-        redis.call('HSET', KEYS[9 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
-        locks[#locks + 1] = KEYS[10 + 2 * i]
+        redis.call('HSET', KEYS[10 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
+        locks[#locks + 1] = KEYS[11 + 2 * i]
         locks[#locks + 1] = token
         leases[#leases + 1] = deadline
         leases[#leases + 1] = id
@@ -305,6 +382,9 @@ for p = 1, #popped do
   end
 end
 for c = 1, #crowded do
+  if fresh[crowded[c]] then
+    spent = spent + 1
+  end
   reserved[#reserved + 1] = crowded[c]
   holds[#holds + 1] = crowded[c]
   holds[#holds + 1] = token
@@ -347,7 +427,34 @@ if not paused then
     end
   end
 end
-if #upcoming > 0 then
+
+-- What blocks the rest. A limit does until a job ends; the rate until there is a
+-- token, for which one worker looks on behalf of all: the one that is told when.
+-- If nobody came at the time that was told, this one takes it over.
+local blocked = 'no'
+local ready = 0
+if tokens > 0 then
+  stock = stock - spent * interval
+  redis.call('HSET', KEYS[11], 'level', stock, 'interval', interval, 'at', now)
+end
+if #upcoming > 0 and cap > 0 and redis.call('ZCARD', KEYS[6]) >= cap then
+  blocked = 'limit'
+  if meta[3] ~= 'limit' then
+    redis.call('HSET', KEYS[1], 'blocked', 'limit')
+  end
+elseif #upcoming > 0 and tokens > 0 and stock < interval then
+  blocked = 'rate'
+  ready = now + math.floor((interval - stock + tokens - 1) / tokens)
+  local told = meta[3] and tonumber(meta[3])
+  if spent == 0 and told and now < told and told <= ready then
+    ready = 0
+  else
+    redis.call('HSET', KEYS[1], 'blocked', ready)
+  end
+elseif meta[3] then
+  redis.call('HDEL', KEYS[1], 'blocked')
+end
+if #upcoming > 0 and blocked == 'no' then
   redis.call('ZADD', KEYS[9], 0, upcoming[1])
 end
 
@@ -360,5 +467,7 @@ return {
   started,
   reserved,
   upcoming,
-  math.floor(tonumber(meta[3] or 0) or 0),
+  math.floor(tonumber(meta[6] or 0) or 0),
+  blocked ~= 'no' and 1 or 0,
+  ready,
 }

@@ -5,7 +5,7 @@
 --- is dropped, one whose hash cannot be used is put into quarantine.
 ---
 --- @memory drains
---- @key meta hash the queue's version, and whether it is paused
+--- @key meta hash the queue's version, and whether it is paused or blocked
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key pc string counter that orders jobs of one priority
@@ -19,6 +19,7 @@
 --- @item id id a job that is believed to be due, the earliest first
 --- @field version meta
 --- @field paused meta
+--- @field blocked meta
 --- @field name job
 --- @field priority job
 --- @field ats job
@@ -30,9 +31,8 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked')
 local version = meta[1]
-local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -57,6 +57,10 @@ end
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+-- Whether nobody is to be woken for a job: the queue is paused, or blocked until
+-- one of its jobs ends or until a time that a worker waits for.
+local stopped = meta[2] == '1' or meta[3] == 'limit' or (meta[3] and now < (tonumber(meta[3]) or 0))
 
 local ids = {}
 for i = 1, count do
@@ -156,7 +160,7 @@ if #front > 0 then
   redis.call('RPUSH', KEYS[2], unpack(last))
 end
 
-if not paused and #ranked + #foremost + #waiting + #front > 0 then
+if not stopped and #ranked + #foremost + #waiting + #front > 0 then
   local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
   redis.call('ZADD', KEYS[7], 0, head)
 end

@@ -9,7 +9,7 @@
 --- the next worker settles the job as failed without running it.
 ---
 --- @memory drains
---- @key meta hash the queue's version, and whether it is paused
+--- @key meta hash the queue's version, and whether it is paused or blocked
 --- @key wait list ids without priority; the next to run is at the tail
 --- @key prioritized zset ids with a priority
 --- @key active zset ids by the deadline of their lease
@@ -26,6 +26,7 @@
 --- @item stalls int how many stalls the job is allowed
 --- @field version meta
 --- @field paused meta
+--- @field blocked meta
 --- @field name job
 --- @field priority job
 --- @field stc job
@@ -37,9 +38,8 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked')
 local version = meta[1]
-local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -124,6 +124,11 @@ for i = 1, count do
   end
 end
 
+
+-- Whether nobody is to be woken for a job: the queue is paused, or blocked until
+-- a time that a worker waits for. One that is blocked by its limit is so no more.
+local stopped = meta[2] == '1' or (meta[3] and now < (tonumber(meta[3]) or 0))
+local opened = meta[3] == 'limit' and #leaving > 0
 if #leaving > 0 then
   redis.call('ZREM', KEYS[4], unpack(leaving))
   redis.call('DEL', unpack(freed))
@@ -160,9 +165,18 @@ end
 if #ranked > 0 then
   redis.call('ZADD', KEYS[3], unpack(ranked))
 end
-if #front > 0 and not paused then
+if #front > 0 and not stopped then
   redis.call('ZADD', KEYS[7], 0, front[1])
-elseif #ranked > 0 and not paused and redis.call('EXISTS', KEYS[7]) == 0 then
+elseif #ranked > 0 and not stopped and redis.call('EXISTS', KEYS[7]) == 0 then
   redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
+end
+if opened then
+  redis.call('HDEL', KEYS[1], 'blocked')
+  if not stopped and redis.call('EXISTS', KEYS[7]) == 0 then
+    local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+    if head then
+      redis.call('ZADD', KEYS[7], 0, head)
+    end
+  end
 end
 return { now, verdicts }

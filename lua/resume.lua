@@ -1,5 +1,7 @@
 --- resume lets a paused queue give out jobs again.
 ---
+--- Whether it is blocked by a limit or rate the next pick finds out.
+---
 --- Resuming a queue that is not paused changes nothing.
 ---
 --- @memory drains
@@ -12,6 +14,7 @@
 --- @arg history int how many events are kept, about
 --- @field version meta
 --- @field paused meta
+--- @field blocked meta
 --- @reply now ms the server's clock
 --- @reply changed flag whether it was paused before
 --- @error EMQARGS the call is malformed; nothing was written
@@ -44,7 +47,7 @@ local changed = meta[2] == '1'
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
-redis.call('HDEL', KEYS[1], 'paused')
+redis.call('HDEL', KEYS[1], 'paused', 'blocked')
 local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
 if head then
   redis.call('ZADD', KEYS[4], 0, head)

@@ -19,6 +19,7 @@
 --- @item id id a failed job
 --- @field version meta
 --- @field paused meta
+--- @field blocked meta
 --- @field name job
 --- @field priority job
 --- @field atm job
@@ -33,9 +34,8 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked')
 local version = meta[1]
-local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -64,6 +64,10 @@ end
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+-- Whether nobody is to be woken for a job: the queue is paused, or blocked until
+-- one of its jobs ends or until a time that a worker waits for.
+local stopped = meta[2] == '1' or meta[3] == 'limit' or (meta[3] and now < (tonumber(meta[3]) or 0))
 local scores = redis.call('ZMSCORE', KEYS[5], unpack(ids))
 local verdicts = {}
 local seen = {}
@@ -136,7 +140,7 @@ end
 if #waiting > 0 then
   redis.call('LPUSH', KEYS[2], unpack(waiting))
 end
-if #ranked + #waiting > 0 and not paused then
+if #ranked + #waiting > 0 and not stopped then
   redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
 end
 return { now, verdicts }

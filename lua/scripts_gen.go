@@ -46,6 +46,9 @@ var logSource string
 //go:embed obliterate.lua
 var obliterateSource string
 
+//go:embed override.lua
+var overrideSource string
+
 //go:embed pause.lua
 var pauseSource string
 
@@ -113,6 +116,7 @@ var scripts = [...]Script{
 	newScript("list", listSource),
 	newScript("log", logSource),
 	newScript("obliterate", obliterateSource),
+	newScript("override", overrideSource),
 	newScript("pause", pauseSource),
 	newScript("pick", pickSource),
 	newScript("progress", progressSource),
@@ -174,53 +178,56 @@ func Log() Script { return scripts[12] }
 // Obliterate returns obliterate.lua.
 func Obliterate() Script { return scripts[13] }
 
+// Override returns override.lua.
+func Override() Script { return scripts[14] }
+
 // Pause returns pause.lua.
-func Pause() Script { return scripts[14] }
+func Pause() Script { return scripts[15] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[15] }
+func Pick() Script { return scripts[16] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[16] }
+func Progress() Script { return scripts[17] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[17] }
+func Promote() Script { return scripts[18] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[18] }
+func Recover() Script { return scripts[19] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[19] }
+func Remove() Script { return scripts[20] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[20] }
+func Report() Script { return scripts[21] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[21] }
+func Resume() Script { return scripts[22] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[22] }
+func Retry() Script { return scripts[23] }
 
 // Schedule returns schedule.lua.
-func Schedule() Script { return scripts[23] }
+func Schedule() Script { return scripts[24] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[24] }
+func Settle() Script { return scripts[25] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[25] }
+func Sweep() Script { return scripts[26] }
 
 // Tick returns tick.lua.
-func Tick() Script { return scripts[26] }
+func Tick() Script { return scripts[27] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[27] }
+func Trim() Script { return scripts[28] }
 
 // Unschedule returns unschedule.lua.
-func Unschedule() Script { return scripts[28] }
+func Unschedule() Script { return scripts[29] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[29] }
+func Verify() Script { return scripts[30] }
 
 // View returns view.lua.
-func View() Script { return scripts[30] }
+func View() Script { return scripts[31] }

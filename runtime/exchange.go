@@ -13,6 +13,7 @@ type exchangerState struct {
 	picks    uint64
 	started  uint64              // how many jobs
 	hungry   bool                // the last pick may have left something
+	ready    time.Time           // when to look for the next token; zero for not at all
 	waiting  bool                // the waker was asked to wait
 	final    bool                // the last pick of a stopping runner was sent
 	reserved []script.PickItem   // held for us, to be declared
@@ -69,6 +70,15 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		// as it should be, in case the waker has taken it away.
 		x.final = true
 		pick = r.newPick(0)
+	case !r.stopping && x.tokenReady():
+		// Who has nothing else to do takes a job. Who has lets the pick wake the
+		// worker that has waited longest, which may be this one.
+		x.ready = time.Time{}
+		slots := len(x.reserved)
+		if r.running == 0 {
+			slots += r.share.grant(max(min(free, maxBatch)-slots, 0))
+		}
+		pick = r.newPick(slots)
 	case !r.stopping && free > 0 && (len(x.reserved) > 0 || x.hungry && !x.waiting):
 		// Those that are reserved have their slots already.
 		slots := min(free, maxBatch)
@@ -80,6 +90,10 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	over = r.stopping && r.running == 0 && len(settle) == 0 && pick == nil && !x.waiting
 	return settle, pick, over
 }
+
+// tokenReady reports whether the time for which the exchanger was asked to look
+// for the next token has come.
+func (x *exchangerState) tokenReady() bool { return !x.ready.IsZero() && !time.Now().Before(x.ready) }
 
 // newPick returns a pick that fills the given number of slots: first with what
 // is reserved, then with the heads, of which those in the window are declared.
@@ -97,7 +111,14 @@ func (r *runner) newPick(slots int) *script.Pick {
 			items = append(items, script.PickItem{ID: job})
 		}
 	}
+	bounds := r.config.limits
 	return &script.Pick{
+		Cap:       int64(bounds.limit),
+		CapFixed:  bounds.limitFixed,
+		Tokens:    int64(bounds.rate.Jobs),
+		Interval:  bounds.rate.Per.Milliseconds(),
+		RateFixed: bounds.rateFixed,
+
 		Events:  script.PickEvents(r.config.events.word()),
 		History: DefaultEventHistory,
 		Token:   r.token(),
@@ -122,8 +143,15 @@ func (r *runner) pause() {
 		x.waiting = true
 		r.requests <- struct{}{}
 	}
+	var token <-chan time.Time
+	if !x.ready.IsZero() {
+		timer := time.NewTimer(max(time.Until(x.ready), 0))
+		defer timer.Stop()
+		token = timer.C
+	}
 	select {
 	case <-r.nudge:
+	case <-token:
 	case id := <-r.wakeups:
 		x.waiting, x.hungry = false, true
 		if id != "" {
@@ -210,7 +238,11 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 		}
 		x.reserved = append(x.reserved, script.PickItem{ID: job, Reservation: pick.Token})
 	}
-	x.hungry = len(reply.Window) > 0 || len(x.reserved) > 0
+	x.hungry = len(reply.Window) > 0 && !reply.Blocked || len(x.reserved) > 0
+	if reply.Ready > 0 {
+		// Rounded up, as the server's clock shows whole milliseconds only.
+		x.ready = time.Now().Add(milliseconds(reply.Ready-reply.Now) + time.Millisecond)
+	}
 	told := times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, slot: reply.Slot, at: time.Now()}
 	r.tell(told)
 	r.tellSlot(told)

@@ -17,6 +17,7 @@ import (
 	"github.com/echomq/echomq-go/lua"
 	echomq "github.com/echomq/echomq-go/runtime"
 	"github.com/echomq/echomq-go/runtime/internal/enginetest"
+	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
@@ -69,8 +70,8 @@ func newFaultBed(t *testing.T, e *enginetest.Engine) *faultBed {
 // answered that its script is not there.
 func (b *faultBed) loadScripts(t *testing.T) {
 	t.Helper()
-	for _, script := range lua.All() {
-		require.NoError(t, b.direct.ScriptLoad(b.ctx, script.Source).Err())
+	for _, each := range lua.All() {
+		require.NoError(t, b.direct.ScriptLoad(b.ctx, each.Source).Err())
 	}
 }
 
@@ -305,13 +306,20 @@ func (b *faultBed) requireUntouched(t *testing.T, want map[string]int) {
 
 // calls matches the calls of a script.
 func calls(name string) func(command []string) bool {
-	script, known := lua.Lookup(name)
+	called, known := lua.Lookup(name)
 	if !known {
 		panic("no script " + name)
 	}
 	return func(command []string) bool {
-		return len(command) > 1 && command[0] == "evalsha" && command[1] == script.SHA1
+		return len(command) > 1 && command[0] == "evalsha" && command[1] == called.SHA1
 	}
+}
+
+// declares reports whether a pick declares a job: it has more keys than those of
+// its queue.
+func declares(command []string) bool {
+	queue := wire.Queue{}
+	return command[2] != fmt.Sprint(len(script.Pick{}.Call(queue).Keys))
 }
 
 // first matches what match does, n times.

@@ -132,7 +132,7 @@ func TestKilledProcessInMidPick(t *testing.T) {
 	proxy := enginetest.NewProxy(t, b.engine)
 	// A pick that declares jobs is one that starts them.
 	rule := proxy.CutBeforeReply(func(command []string) bool {
-		return calls("pick")(command) && command[2] != "10"
+		return calls("pick")(command) && declares(command)
 	})
 	doomed := b.addMany(t, 30, chore{})
 	kill := b.startProcess(t, proxy)
@@ -155,7 +155,7 @@ func TestKilledProcessWithReservations(t *testing.T) {
 	proxy := enginetest.NewProxy(t, b.engine)
 	// The first pick knows no id, so it reserves; the second never arrives.
 	rule := proxy.CutBeforeRequest(func(command []string) bool {
-		return calls("pick")(command) && command[2] != "10"
+		return calls("pick")(command) && declares(command)
 	})
 	doomed := b.addMany(t, 30, chore{})
 	kill := b.startProcess(t, proxy)

@@ -72,7 +72,7 @@ func roleOf(name string) string {
 	switch name {
 	case "add", "inspect", "report", "schedule":
 		return "producer"
-	case "pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate":
+	case "override", "pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate":
 		return "operator"
 	}
 	return "worker"

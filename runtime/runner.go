@@ -158,6 +158,7 @@ func (r *runner) start(ctx context.Context) error {
 	r.blocking, r.owned = private(r.client.store, 1)
 	r.log.Info("worker started",
 		"concurrency", r.config.concurrency, "lease", r.config.lease, "jobs", len(r.routes))
+	r.logLimits(ctx)
 	r.parts.Go(r.wakeLoop)
 	r.parts.Go(r.leaseLoop)
 	r.parts.Go(r.timeLoop)

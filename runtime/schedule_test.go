@@ -70,7 +70,7 @@ func (f *fixture) turnBack(t *testing.T, slot time.Time) {
 	require.NoError(t, f.store.HSet(f.ctx, f.queue.Key("meta"), "slot", slot.UnixMilli()).Err())
 }
 
-func (f *fixture) completed(t *testing.T) []string {
+func (f *fixture) completedIDs(t *testing.T) []string {
 	t.Helper()
 	ids, err := f.store.ZRange(f.ctx, f.queue.Key("completed"), 0, -1).Result()
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func (f *fixture) settled(t *testing.T) int {
 	eventually(t, func() bool {
 		return f.store.Exists(f.ctx, f.queue.Key("wait"), f.queue.Key("delayed"), f.queue.Key("active")).Val() == 0
 	}, "all jobs have ended")
-	return len(f.completed(t))
+	return len(f.completedIDs(t))
 }
 
 func TestScheduleOutlastsEveryProcess(t *testing.T) {
@@ -153,7 +153,7 @@ func TestMissedSlots(t *testing.T) {
 			jobs    int
 		}{"once": {echomq.MisfireDefault, 1}, "skip": {echomq.MisfireSkip, 0}} {
 			expression, slot := halfAnHourAgo(f.serverTime(t))
-			f := f.another(t, name)
+			f := f.sibling(t, name)
 			f.upsert(t, echomq.ScheduleSpec{Cron: expression, Misfire: c.misfire})
 			f.turnBack(t, slot.AddDate(0, 0, -2))
 			f.work(t, hello)
@@ -164,14 +164,14 @@ func TestMissedSlots(t *testing.T) {
 			require.Equal(t, c.jobs, found.Count)
 			if c.jobs == 1 {
 				require.Equal(t, slot, found.Last, "one job for all of them, that of the latest")
-				require.Equal(t, []string{fmt.Sprintf("_greet.%d", slot.UnixMilli())}, f.completed(t))
+				require.Equal(t, []string{fmt.Sprintf("_greet.%d", slot.UnixMilli())}, f.completedIDs(t))
 			}
 		}
 	})
 }
 
-// another returns a fixture for another queue of the same engine.
-func (f *fixture) another(t *testing.T, suffix string) *fixture {
+// sibling returns a fixture for another queue of the same engine.
+func (f *fixture) sibling(t *testing.T, suffix string) *fixture {
 	t.Helper()
 	other := *f
 	other.spec.Name = f.spec.Name + "-" + suffix

@@ -89,7 +89,8 @@ const (
 	NoTimeout time.Duration = -1
 	// NoStalls, as a number of stalls, fails a job whose worker was lost once.
 	NoStalls = -1
-	// NoLimit, as the count of a [Keep], bounds a job's stay by age alone.
+	// NoLimit, as the count of a [Keep], bounds a job's stay by age alone; as a
+	// limit or rate of a queue, it bounds nothing.
 	NoLimit = -1
 	// NoLogs, as the number of log lines of a [KeepSpec], keeps none.
 	NoLogs = -1
@@ -110,6 +111,11 @@ type QueueSpec struct {
 	Lease time.Duration
 	// Events says which transitions become events.
 	Events EventLevel
+	// Limit is how many of the queue's jobs may be active at once, on all workers
+	// together; default any number.
+	Limit int
+	// Rate is how many may start in a length of time; default any number.
+	Rate RateSpec
 }
 
 // JobSpec is what the directives say about a job. Zero values stand for the

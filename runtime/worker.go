@@ -46,6 +46,7 @@ type queueConfig struct {
 	weight       int
 	middleware   []func(HandlerFunc) HandlerFunc
 	batches      map[string]BatchSpec // by the jobs' names
+	limits       limits
 }
 
 // Worker takes jobs from one or more queues and runs their handlers. It
@@ -139,6 +140,7 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		events:       s.spec.Events,
 		payloadLimit: DefaultPayloadLimit,
 		weight:       1,
+		limits:       s.spec.limits(),
 	}
 	for _, opt := range worker.queues {
 		opt(&config)
@@ -166,6 +168,9 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		return config, optionError("queue %q: a batch of %d jobs can never be full with a total concurrency of %d; raise it, or lower the batch size", config.name, largest, worker.total)
 	case config.payloadLimit < 1:
 		return config, optionError("queue %q: payload limit %d: it must be at least 1 byte", config.name, config.payloadLimit)
+	}
+	if err := config.limits.check(); err != nil {
+		return config, fmt.Errorf("%w (queue %q)", err, config.name)
 	}
 	return config, config.events.check()
 }

@@ -40,8 +40,11 @@ type Queue struct {
 	Pos    Position `json:"pos"`
 	// NamePos is where GoName is decided.
 	NamePos Position `json:"-"`
-	// Concurrency, Lease and Events are zero where the directive is silent.
+	// Concurrency, Limit, Rate, Lease and Events are zero where the directive is
+	// silent.
 	Concurrency int      `json:"concurrency,omitempty"`
+	Limit       int      `json:"limit,omitempty"`
+	Rate        Rate     `json:"rate,omitzero"`
 	Lease       Duration `json:"lease,omitempty"`
 	Events      string   `json:"events,omitempty"`
 	// Jobs are in the order of the source.
@@ -126,6 +129,12 @@ type Retention struct {
 	None  bool     `json:"none,omitempty"`
 	Age   Duration `json:"age,omitempty"`
 	Count int      `json:"count,omitempty"`
+}
+
+// Rate is how many jobs may start in a length of time.
+type Rate struct {
+	Jobs int      `json:"jobs"`
+	Per  Duration `json:"per"`
 }
 
 // Duration is a time.Duration that reads as one in JSON.

@@ -46,7 +46,7 @@ func TestRuleOfAWorker(t *testing.T) {
 	t.Parallel()
 	rule := ruleFor(t, acl.Request{Role: acl.Worker, User: "emq-worker", Queues: queues(t, "a")})
 	assert.Equal(t, "ACL SETUSER emq-worker on resetkeys resetchannels clearselectors -@all"+
-		" +asking +bzpopmin +client|setname +cluster|slots +command +del +evalsha +exists +hdel +hget +hgetall +hmget"+
+		" +asking +bzpopmin +client|setname +cluster|slots +command +del +evalsha +exists +hdel +hget +hgetall +hlen +hmget"+
 		" +hscan +hset +hstrlen +incrby +info +lindex +lpush +lrange +ltrim +mget +mset +pexpire +ping +rpop +rpush +script|load +time"+
 		" +xadd +zadd +zcard +zmscore +zpopmin +zrange +zrangebyscore +zrem +zrevrank +zscore ~emq:{a}:*"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)", rule.String(), "without legacy prefixes there is no such key")

@@ -20,7 +20,7 @@ const (
 	// that sends flows for the parents' queues.
 	Flow Role = "flow"
 	// Operator is a person, or a program, that runs the queues: it may do what both
-	// do, pause, inspect and repair queues, and read what lies in them with the commands of the store.
+	// do, pause, limit, inspect and repair queues, and read what lies in them with the commands of the store.
 	Operator Role = "operator"
 )
 
@@ -48,7 +48,7 @@ var scripts = map[Role][]string{
 		"tick", "trim", "unschedule",
 	},
 	Operator: {
-		"pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
+		"override", "pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
 	},
 }
 

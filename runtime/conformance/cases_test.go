@@ -47,6 +47,11 @@ var situations = map[string]string{
 	"report lost, completed": `completed zset a=900; a hash name=mail parentKey=emq:{mail}:p finishedOn=900 timestamp=800 lst="w:1 completed" returnvalue=1`,
 	"report lost, failed":    `failed zset a=900; a hash name=mail parentKey=emq:{mail}:p finishedOn=900 timestamp=800 lst="w:1 failed" failedReason=no`,
 	"unreported stub":        `a hash name=mail parentKey=emq:{mail}:p lst="w:1 completed"; outbox zset a=1000; outbox-body hash a="900 report emq:{mail}:p completed 0|fail|mail|a||mail"`,
+	"at its limit":           `meta hash version=echomq:2.0.0 blocked=limit limit=1; active zset a=1000; a:lock text w:1; a hash name=mail data=1 ats=1; wait list b; b hash name=mail data=1`,
+	"without a token":        `meta hash version=echomq:2.0.0 blocked=4000000000000 rate=1/1000; limiter hash level=0 interval=1000 at=4000000000000; wait list a; a hash name=mail data=1; active zset b=1000; b:lock text w:1; b hash name=mail data=1 ats=1`,
+	"blocked no more":        `meta hash version=echomq:2.0.0 blocked=limit; wait list b a; a hash name=mail data=1; b hash name=mail data=1`,
+	"lost at the limit":      `meta hash version=echomq:2.0.0 blocked=limit; active zset a=1000; a:lock text w:1; wait list b; b hash name=mail data=1`,
+	"lost before ranked":     `meta hash version=echomq:2.0.0 blocked=limit; active zset a=1000; a:lock text w:1; prioritized zset b=4294967297; b hash name=mail data=1 priority=1`,
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
 	"failed and broken":      `failed zset a=900 b=901; a text strange; b hash name=mail data=1 priority=3`,
 	"just completed":         `completed zset a=4000000000001 b=4000000000002; a hash name=mail lst="w:1 completed"; b hash name=mail`,
@@ -89,6 +94,7 @@ func calls() map[string]model.Caller {
 		"pick of a false one":  pick(2, script.PickItem{ID: a, Reservation: "w:9"}, script.PickItem{ID: b, Reservation: "w:9"}),
 		"pick again":           again(pick(2, script.PickItem{ID: a}, script.PickItem{ID: b})),
 		"pick that is crowded": crowded(pick(3, script.PickItem{ID: a}, script.PickItem{ID: c})),
+		"pick with a limit":    limited(pick(2, script.PickItem{ID: a})),
 		"pick of a duplicate":  pick(1, script.PickItem{ID: a}, script.PickItem{ID: a}),
 
 		"extend":  script.Extend{Lease: hour, Items: []script.ExtendItem{{ID: a, Token: "w:1"}, {ID: b, Token: "w:1"}}},
@@ -110,9 +116,11 @@ func calls() map[string]model.Caller {
 		"tick for the last time": script.Tick{Events: "all", History: 100, Items: []script.TickItem{
 			last(tickItem("s"), true), last(tickItem("t"), false),
 		}},
-		"pause":       script.Pause{Events: "all", History: 100},
-		"resume":      script.Resume{Events: "all", History: 100},
-		"due of many": script.Due{Limit: 10},
+		"pause":         script.Pause{Events: "all", History: 100},
+		"resume":        script.Resume{Events: "all", History: 100},
+		"override":      script.Override{Limit: "2", Rate: "5/1000"},
+		"override ends": script.Override{Limit: "clear", Rate: "clear"},
+		"due of many":   script.Due{Limit: 10},
 		"progress": script.Progress{Events: "all", History: 100, Items: []script.ProgressItem{
 			{ID: a, Token: "w:1", Value: []byte(`{"done":1}`), Announce: true}, {ID: b, Token: "w:1", Value: []byte("2")},
 		}},
@@ -190,6 +198,12 @@ func again(call script.Pick) script.Pick {
 // crowded makes room for one job, whose payload is too large.
 func crowded(call script.Pick) script.Pick {
 	call.Limit, call.Payload = 1, 0
+	return call
+}
+
+// limited has a limit and a rate.
+func limited(call script.Pick) script.Pick {
+	call.Cap, call.Tokens, call.Interval = 1, 2, hour
 	return call
 }
 

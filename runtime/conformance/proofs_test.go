@@ -127,6 +127,7 @@ func firstCalls() map[string]model.Caller {
 		"counts": all["counts"], "list": all["list on"], "view": all["view"], "remove": all["remove"], "retry": all["retry"],
 		"drain": all["drain"], "expel": all["expel"], "erase": all["erase"], "obliterate": all["obliterate"], "sweep": all["sweep"],
 		"deliver": all["deliver"], "collect": all["collect"], "acknowledge": all["acknowledge"], "verify": all["verify"],
+		"override": all["override"],
 	}
 }
 

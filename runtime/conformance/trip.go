@@ -61,6 +61,7 @@ var stages = []stage{
 	{"reporting", "a job records progress and a log line, which are read", (*trip).reporting},
 	{"stalled", "a worker renews its lease, then is lost; another recovers the job and runs it", (*trip).stalled},
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
+	{"limited", "an operator sets the queue's limit and rate; jobs run one after the other, and each takes a token", (*trip).limited},
 	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
 	{"flow", "a parent runs when its child has ended, which is told it through the outbox", (*trip).flow},
 	{"scheduled", "a job repeats; its first slot comes and it runs; the schedule is removed", (*trip).scheduled},
@@ -362,6 +363,32 @@ func (t *trip) scheduled(ctx context.Context) error {
 		return err
 	}
 	return queue.RemoveSchedule(ctx, "probe")
+}
+
+// limited shows that no more jobs run at once than an operator allows, and that
+// each takes a token.
+func (t *trip) limited(ctx context.Context) error {
+	queue, err := t.client.Queue(t.queue.Name())
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(queue.SetLimit(ctx, 1), queue.SetRate(ctx, 2, 100*time.Millisecond)); err != nil {
+		return err
+	}
+	var held []echomq.Handle[string]
+	for range 4 {
+		handle, err := t.add(ctx, "limited")
+		if err != nil {
+			return err
+		}
+		held = append(held, handle)
+	}
+	for _, handle := range held {
+		if err := awaitResult(ctx, handle, "done: limited"); err != nil {
+			return err
+		}
+	}
+	return queue.ClearOverrides(ctx)
 }
 
 // wait waits for a signal.

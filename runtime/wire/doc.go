@@ -16,6 +16,9 @@ const (
 	FieldVersion = "version"
 	// FieldPaused is "1" while the queue is paused, and else absent.
 	FieldPaused = "paused"
+	// FieldLimit and FieldRate hold an operator's overrides of the queue's limits.
+	FieldLimit = "limit"
+	FieldRate  = "rate"
 	// FieldFeatures holds the additions to the protocol that a client must know
 	// to join the queue: words parted by commas.
 	FieldFeatures = "features"

@@ -79,6 +79,8 @@ func (b *builder) queue(d *annotations.Directive) ir.Queue {
 		Pos:         b.position(d.Pos),
 		NamePos:     b.namePos(d, d.Argument("name").Pos),
 		Concurrency: d.Int("concurrency"),
+		Limit:       d.Int("limit"),
+		Rate:        ir.Rate{Jobs: d.Int("rate"), Per: ir.Duration(d.Duration("rate"))},
 		Lease:       ir.Duration(d.Duration("lease")),
 		Events:      d.Text("events"),
 	}

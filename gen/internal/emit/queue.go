@@ -83,6 +83,11 @@ func (f *file) queueSpec(queue *ir.Queue, names ir.QueueNames) {
 	spec := f.literal("QueueSpec")
 	spec.text("Name", queue.Name)
 	spec.number("Concurrency", queue.Concurrency)
+	spec.number("Limit", queue.Limit)
+	rate := f.literal("RateSpec")
+	rate.number("Jobs", queue.Rate.Jobs)
+	rate.duration("Per", queue.Rate.Per)
+	spec.inner("Rate", rate, false)
 	spec.duration("Lease", queue.Lease)
 	spec.word("Events", queue.Events, eventLevels)
 	f.add(comment(fmt.Sprintf("%s is what the directive of queue %q says.", names.Spec, queue.Name)),

@@ -48,7 +48,7 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 		reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictAdded})
 	}
 	switch {
-	case s.Paused:
+	case s.stopped(now):
 		s.wakeForDue(delayed)
 	case len(waiting) > 0 && idle, len(waiting)+len(ranked) > 0 && quiet:
 		s.wake()

@@ -78,6 +78,8 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.tick(call, now)
 	case script.Pause:
 		return s.pause(call, now)
+	case script.Override:
+		return s.override(call, now)
 	case script.Resume:
 		return s.resume(call, now)
 	case script.Progress:
@@ -160,6 +162,9 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Tick:
 		r, err := script.DecodeTick(reply)
+		return r, r.Now, err
+	case script.Override:
+		r, err := script.DecodeOverride(reply)
 		return r, r.Now, err
 	case script.Pause:
 		r, err := script.DecodePause(reply)

@@ -85,7 +85,11 @@ func (s *State) checkMarker() error {
 	switch {
 	case len(next) == 0 && len(heads) > 0:
 		return fmt.Errorf("the marker tells of %v and nothing can be taken", heads)
-	case len(next) > 0 && len(s.Marker) == 0 && !s.Drained:
+	case s.Blocked == AtLimit && len(s.Active) == 0 && !s.Paused:
+		return errors.New("the limit blocks the queue and no job is active whose end would open it")
+	case s.Blocked == AtLimit && len(heads) > 0:
+		return fmt.Errorf("the limit blocks the queue and the marker tells of %v", heads)
+	case len(next) > 0 && len(s.Marker) == 0 && !s.Drained && s.Blocked == "":
 		return fmt.Errorf("job %s can be taken and there is no marker", next[0])
 	}
 	return nil

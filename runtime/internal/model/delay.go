@@ -24,8 +24,8 @@ func (s *State) promote(c script.Promote, now int64) script.PromoteReply {
 		}
 		reply.Results = append(reply.Results, script.PromoteResult{Verdict: verdict})
 	}
-	back.finish()
-	if promoted {
+	back.finish(now)
+	if promoted && !s.stopped(now) {
 		s.wake()
 	}
 	reply.Due = s.Delayed.least()

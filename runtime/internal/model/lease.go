@@ -25,6 +25,7 @@ func (s *State) extend(c script.Extend, now int64) script.ExtendReply {
 func (s *State) recover(c script.Recover, now int64) script.RecoverReply {
 	reply := script.RecoverReply{Now: now}
 	back := &comeback{state: s}
+	before := len(s.Active)
 	for _, item := range c.Items {
 		verdict := s.recoverOne(item, now, back)
 		s.reach("recover", string(verdict))
@@ -39,7 +40,11 @@ func (s *State) recover(c script.Recover, now int64) script.RecoverReply {
 		}
 		reply.Results = append(reply.Results, script.RecoverResult{Verdict: verdict})
 	}
-	back.finish()
+	opened := len(s.Active) < before && s.open("recover")
+	back.finish(now)
+	if opened && len(s.Marker) == 0 {
+		s.wake()
+	}
 	return reply
 }
 

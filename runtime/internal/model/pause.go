@@ -15,7 +15,7 @@ func (s *State) pause(c script.Pause, now int64) script.PauseReply {
 
 func (s *State) resume(c script.Resume, now int64) script.ResumeReply {
 	changed := s.Paused
-	s.Paused = false
+	s.Paused, s.Blocked = false, ""
 	s.wake()
 	s.turned("resume", "resumed", changed, c.Events != script.ResumeEventsNone)
 	return script.ResumeReply{Now: now, Changed: changed}

@@ -16,6 +16,7 @@ type picking struct {
 	now   int64
 	bytes int64
 	taken map[string]string // heads that this call took, and how it came by them
+	spent int64             // tokens
 	reply script.PickReply
 }
 
@@ -26,18 +27,26 @@ func (s *State) pick(c script.Pick, now int64) script.PickReply {
 	if c.Again && p.holdsSomething() {
 		want = 0
 	}
+	bounds := s.bounds(c)
+	s.fill(bounds, now)
+	room := s.room(bounds, want)
 	p.redeem()
-	heads := p.pop(want)
+	heads := p.pop(room)
 	for _, item := range c.Items {
 		p.declared(item.ID.String(), &heads)
 	}
 	for _, id := range heads {
 		s.reach("pick", "reserved")
+		p.spent++
 		p.reserve(id)
+	}
+	if bounds.tokens > 0 {
+		s.Bucket.Parts -= p.spent * bounds.interval
 	}
 	s.Marker = ZSet{}
 	p.reply.Window = s.Next(int(c.Window))
-	if len(p.reply.Window) > 0 {
+	p.block(bounds)
+	if p.Blocked == "" {
 		s.wake()
 	}
 	p.reply.Due, p.reply.Expiry, p.reply.Slot = s.Delayed.least(), s.Active.least(), s.slot()
@@ -132,6 +141,9 @@ func (p *picking) declared(id string, heads *[]string) {
 		p.drop(id)
 		p.quarantine(id)
 		return
+	}
+	if how == "head" {
+		p.spent++
 	}
 	job, size := p.seen(id)
 	if p.bytes > 0 && p.bytes+size > p.call.Limit && how != "held" {

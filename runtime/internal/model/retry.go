@@ -23,7 +23,7 @@ func (s *State) retry(c script.Retry, now int64) script.RetryReply {
 		}
 		reply.Results = append(reply.Results, script.RetryResult{Verdict: verdict})
 	}
-	if retried {
+	if retried && !s.stopped(now) {
 		s.wake()
 	}
 	return reply

@@ -12,6 +12,7 @@ func (s *State) settle(c script.Settle, now int64) script.SettleReply {
 	reply := script.SettleReply{Now: now}
 	back := &comeback{state: s}
 	var delayed []string
+	running := len(s.Active)
 	before := map[string]memory{}
 	for _, item := range c.Items {
 		before[item.ID.String()] = s.remember(item.ID.String())
@@ -29,7 +30,11 @@ func (s *State) settle(c script.Settle, now int64) script.SettleReply {
 		s.reach("settle", what)
 		reply.Results = append(reply.Results, result)
 	}
-	back.finish()
+	opened := len(s.Active) < running && s.open("settle")
+	back.finish(now)
+	if opened && len(s.Marker) == 0 {
+		s.wake()
+	}
 	s.wakeForDue(delayed)
 	reply.Due = s.Delayed.least()
 	return reply

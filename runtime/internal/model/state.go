@@ -23,6 +23,9 @@ type State struct {
 	Version     string
 	Paused      bool
 	Turn        Turn
+	Blocked     string // why nobody is woken for what waits, "" if somebody is
+	Overrides   map[string]string
+	Bucket      *Bucket
 	Wait        []string // the next to run first
 	Prioritized ZSet
 	Counter     int64
@@ -76,7 +79,7 @@ func New() *State {
 		Prioritized: ZSet{}, Delayed: ZSet{}, Active: ZSet{}, Completed: ZSet{}, Failed: ZSet{},
 		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Schedulers: ZSet{}, Records: map[string]map[string]string{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Jobs: map[string]*Job{},
 		Locks: map[string]string{}, Parts: map[string]any{}, Tainted: map[string]bool{},
-		Reached: map[Reach]int{},
+		Reached: map[Reach]int{}, Overrides: map[string]string{},
 	}
 }
 
@@ -163,9 +166,10 @@ func (c *comeback) bring(id string, priority int64) {
 }
 
 // finish puts the jobs to the front and wakes a worker if that changed the head.
-func (c *comeback) finish() {
+func (c *comeback) finish(now int64) {
 	c.state.Wait = append(slices.Clone(c.ids), c.state.Wait...)
 	switch {
+	case c.state.stopped(now):
 	case len(c.ids) > 0:
 		c.state.wake()
 	case c.ranked && len(c.state.Marker) == 0:

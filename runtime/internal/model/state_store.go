@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -17,6 +18,14 @@ func (s *State) Store() Store {
 	}
 	if slot := s.slot(); slot > 0 {
 		meta["slot"] = strconv.FormatInt(slot, 10)
+	}
+	if s.Blocked != "" {
+		meta["blocked"] = s.Blocked
+	}
+	maps.Copy(meta, s.Overrides)
+	if s.Bucket != nil {
+		number := func(n int64) string { return strconv.FormatInt(n, 10) }
+		store["limiter"] = Hash{"level": number(s.Bucket.Parts), "interval": number(s.Bucket.Interval), "at": number(s.Bucket.At)}
 	}
 	if len(meta) > 0 {
 		store["meta"] = meta

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -20,7 +21,7 @@ func (w *world) disturb(ctx context.Context) error {
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
 		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.damageFailed, w.damageFailed, w.damageFailed, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
 		w.turnCounter, w.loseDependencies, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
-		w.loseRecord,
+		w.loseRecord, w.spoilOverride,
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -79,10 +80,29 @@ func (w *world) passHour(ctx context.Context) error {
 			}
 		}
 	}
+	if told := number(w.state.Blocked); told > w.clock {
+		w.state.Blocked = strconv.FormatInt(told-hour, 10)
+		pipe.HSet(ctx, w.queue.Key("meta"), "blocked", told-hour)
+	}
+	if w.state.Bucket != nil {
+		w.state.Bucket.At -= hour
+		pipe.HIncrBy(ctx, w.queue.Key("limiter"), "at", -hour)
+	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return err
 	}
 	return w.passHourOfSlots(ctx)
+}
+
+// spoilOverride writes what is of no form, as a person might by hand.
+func (w *world) spoilOverride(ctx context.Context) error {
+	if !w.limited {
+		return nil
+	}
+	name, text := one(w, "limit", "rate"), one(w, "0", "5x", "many", "0/5", "5/0", "1/2/3", "")
+	w.note("the override %s is %q", name, text)
+	w.state.Overrides[name] = text
+	return w.client.HSet(ctx, w.queue.Key("meta"), name, text).Err()
 }
 
 func (w *world) expireStub(ctx context.Context) error {
@@ -254,7 +274,7 @@ func (w *world) anyWrite() model.Caller {
 		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
 		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(),
 		w.someSchedule(), w.someUnschedule(), w.someTick(),
-		w.someDeliver(), w.someCollect(), w.someAcknowledge())
+		w.someDeliver(), w.someCollect(), w.someAcknowledge(), w.someOverride())
 }
 
 func (w *world) setVersion(ctx context.Context, version string) error {

@@ -110,12 +110,27 @@ func (w *world) someAddItem(id wire.JobID) script.AddItem {
 	return item
 }
 
+func (w *world) someOverride() model.Caller {
+	if !w.limited {
+		return nil
+	}
+	return script.Override{
+		Limit: one(w, "", "none", "clear", "clear", "clear", "2", "4"),
+		Rate:  one(w, "", "none", "clear", "clear", "clear", "1/1", "4/9", "5/3600000"),
+	}
+}
+
 func (w *world) somePick(by *worker) model.Caller {
 	by.picks++
 	call := script.Pick{
 		Events: script.PickEvents(w.level()), History: 1000, Token: by.token(), Worker: by.id,
 		Lease: one[int64](w, 1, 1, 2, hour), Want: w.random.Int64N(5), Window: 1 + w.random.Int64N(6),
 		Limit: one[int64](w, much, much, 0, 60, 150), Payload: one[int64](w, much, much, much, 20),
+	}
+	if w.limited && w.chance(40) {
+		call.Cap, call.CapFixed = one[int64](w, 0, 1, 2, 3), w.chance(50)
+		call.Tokens, call.RateFixed = one[int64](w, 0, 1, 2, 5), w.chance(50)
+		call.Interval = one[int64](w, 1, 7, 20, 20, hour)
 	}
 	if !w.chance(15) {
 		call.Items = append(call.Items, by.reserved...)

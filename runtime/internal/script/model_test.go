@@ -96,17 +96,20 @@ func modelSeeds(t *testing.T, count int) []uint64 {
 const reachable = `
 add: waiting, prioritized, delayed, exists, parent, child, EMQVERSION
 pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
-  payload too large, orphan, quarantined hash, quarantined id, EMQARGS, EMQVERSION
+  payload too large, orphan, quarantined hash, quarantined id, limit switched off, limit overridden, rate switched off,
+  rate overridden, interval changed, limit leaves fewer, rate leaves fewer, full, dry, another looks for the token,
+  EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
   already failed, already retry, already snooze, already release, lost, gone, stub, lasting stub, reported, quarantined, to wait,
-  to prioritized, to delayed, EMQVERSION
+  to prioritized, to delayed, opened, EMQVERSION
 extend: extended, lost, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
-recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, EMQVERSION
+recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, opened, EMQVERSION
 trim: trimmed, kept, gone, by age, by number, unreported, stub, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
+override: set, cleared, EMQVERSION
 deliver: recorded, released, already, gone, orphan, deferred failure, released for later, EMQVERSION,
   completed, failed, removed, taken, fail, continue, ignore, remove
 collect: delivery, parent, children to be delivered, too many bytes, EMQVERSION

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +33,8 @@ var mutations = []mutation{
 
 	{"pick", "takes from the back", "redis.call('RPOP'", "redis.call('LPOP'"},
 	{"pick", "priorities from the end", "redis.call('ZPOPMIN'", "redis.call('ZPOPMAX'"},
-	{"pick", "prioritized jobs are not taken", "if #popped < want then", "if false then"},
-	{"pick", "a reservation need not be the caller's", "redeemed[i] = owners[c] == ARGV[10 + 2 * i]", "redeemed[i] = owners[c]"},
+	{"pick", "prioritized jobs are not taken", "if #popped < room then", "if false then"},
+	{"pick", "a reservation need not be the caller's", "redeemed[i] = owners[c] == ARGV[15 + 2 * i]", "redeemed[i] = owners[c]"},
 	{"pick", "reserved is not released", "redis.call('HDEL', KEYS[7], unpack(owned))", ""},
 	{"pick", "heads that are not declared are dropped", "if place[popped[p]] == p then", "if false then"},
 	{"pick", "no lock", "redis.call('MSET', unpack(locks))", ""},
@@ -121,17 +122,17 @@ var mutations = []mutation{
 	{"verify", "another's child", "elseif fields[2] ~= ARGV[2 * i + 1] then", "elseif false then"},
 	{"verify", "what is gone is pending", "state = 'missing'", "state = 'pending'"},
 
-	{"add", "wakes a worker of a paused queue", "if head and not paused then", "if head then"},
-	{"pick", "takes from a paused queue", "if want > 0 and not paused then", "if want > 0 then"},
+	{"add", "wakes a worker of a paused queue", "if head and not stopped then", "if head then"},
+	{"pick", "takes from a paused queue", "if room > 0 and not paused then", "if room > 0 then"},
 	{"pick", "wakes a worker of a paused queue", "local upcoming = {}\nif not paused then", "local upcoming = {}\nif true then"},
-	{"settle", "wakes a worker of a paused queue", "if #front > 0 and not paused then", "if #front > 0 then"},
-	{"promote", "wakes a worker of a paused queue", "if not paused and #ranked", "if #ranked"},
-	{"recover", "wakes a worker of a paused queue", "if #front > 0 and not paused then", "if #front > 0 then"},
+	{"settle", "wakes a worker of a paused queue", "if #front > 0 and not stopped then", "if #front > 0 then"},
+	{"promote", "wakes a worker of a paused queue", "if not stopped and #ranked", "if #ranked"},
+	{"recover", "wakes a worker of a paused queue", "if #front > 0 and not stopped then", "if #front > 0 then"},
 	{"pause", "the marker stays", "redis.call('DEL', KEYS[3])", ""},
 	{"pause", "is not paused", "'paused', '1'", "'paused', '0'"},
 	{"pause", "a due time is forgotten", "redis.call('ZADD', KEYS[3], 1, '~due')", ""},
 	{"pause", "again is news", "meta[2] ~= '1'", "true"},
-	{"resume", "stays paused", "redis.call('HDEL', KEYS[1], 'paused')", ""},
+	{"resume", "stays paused", "redis.call('HDEL', KEYS[1], 'paused', 'blocked')", ""},
 	{"resume", "no marker", "redis.call('ZADD', KEYS[4], 0, head)", ""},
 	{"resume", "the last is the head", "redis.call('LINDEX', KEYS[2], -1)", "redis.call('LINDEX', KEYS[2], 0)"},
 
@@ -156,7 +157,7 @@ var mutations = []mutation{
 	{"retry", "it still seems to have ended", "tokens[i] .. ' retry'", "tokens[i] .. ' failed'"},
 	{"retry", "to the front", "redis.call('LPUSH', KEYS[2]", "redis.call('RPUSH', KEYS[2]"},
 	{"retry", "stays failed", "redis.call('ZREM', KEYS[5], unpack(leaving))", "redis.call('ZREM', KEYS[6], unpack(leaving))"},
-	{"retry", "the marker while paused", "if #ranked + #waiting > 0 and not paused then", "if #ranked + #waiting > 0 then"},
+	{"retry", "the marker while paused", "if #ranked + #waiting > 0 and not stopped then", "if #ranked + #waiting > 0 then"},
 	{"drain", "others are dropped", "redis.call('RPUSH', KEYS[2], unpack(back))", ""},
 	{"drain", "others of a set are dropped", "redis.call('ZADD', set, unpack(placed))", ""},
 	{"drain", "others are turned round", "for p = #popped, 1, -1 do", "for p = 1, #popped do"},
@@ -215,13 +216,15 @@ var mutations = []mutation{
 	{"inspect", "failed is missed", "elseif redis.call('ZSCORE', KEYS[6], id) then", "elseif false then"},
 }
 
+func allMutations() []mutation { return slices.Concat(mutations, limitMutations) }
+
 // TestModelFindsFaults plants a fault in a script, one after the other, and
 // shows that the model finds it.
 func TestModelFindsFaults(t *testing.T) {
 	const seeds, steps = 8, 1500
 	t.Parallel()
 	engine := enginetest.Start(t, enginetest.Valkey)
-	for _, m := range mutations {
+	for _, m := range allMutations() {
 		t.Run(m.script+"/"+strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
 			b := newBench(t, engine)
 			b.instead = map[string]lua.Script{m.script: m.apply(t)}
@@ -257,7 +260,7 @@ func (m mutation) apply(t *testing.T) lua.Script {
 func TestMutationsAreMany(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
-	for _, m := range mutations {
+	for _, m := range allMutations() {
 		count[m.script]++
 	}
 	for _, s := range lua.All() {

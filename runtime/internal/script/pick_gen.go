@@ -24,6 +24,13 @@ import (
 // A head without a hash is dropped; one whose hash is of a wrong type or has
 // no name is put into quarantine. Either is an event, and the pick goes on.
 //
+// The queue may have a limit on how many of its jobs are active, reserved
+// ones among them, and a rate at which they start, a bucket of tokens that
+// fills continuously. No more is popped than either allows, and what is left
+// tells of itself only when more may be popped: "blocked" in meta says why
+// it does not. An operator's override in meta goes over a number that is not
+// fixed.
+//
 // While the queue is paused no head is popped, and the window is empty; what
 // is reserved is started nevertheless.
 type Pick struct {
@@ -47,6 +54,17 @@ type Pick struct {
 	Payload int64
 	// Again: whether this call may have been executed before.
 	Again bool
+	// Cap: how many jobs of the queue may be active; 0 for any number.
+	Cap int64
+	// CapFixed: whether no override goes over it.
+	CapFixed bool
+	// Tokens: how many jobs may start in an interval, at most 1000000; 0 for
+	// any number.
+	Tokens int64
+	// Interval: the interval, at most 31 days.
+	Interval int64
+	// RateFixed: whether no override goes over tokens and interval.
+	RateFixed bool
 	// Items are the items of the call.
 	Items []PickItem
 }
@@ -61,7 +79,7 @@ type PickItem struct {
 
 // Call builds the call for queue.
 func (c Pick) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+2*len(c.Items))
+	keys := make([]string, 0, 11+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -73,8 +91,9 @@ func (c Pick) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("limiter"),
 	)
-	args := make([]any, 0, 10+2*len(c.Items))
+	args := make([]any, 0, 15+2*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -86,6 +105,11 @@ func (c Pick) Call(queue wire.Queue) Call {
 		c.Limit,
 		c.Payload,
 		flag(c.Again),
+		c.Cap,
+		flag(c.CapFixed),
+		c.Tokens,
+		c.Interval,
+		flag(c.RateFixed),
 	)
 	for i := range c.Items {
 		item := &c.Items[i]
@@ -114,6 +138,11 @@ type PickReply struct {
 	Window []string
 	// Slot: the earliest slot of all schedulers; 0 if there is none.
 	Slot int64
+	// Blocked: whether the limit or the rate keeps it from being taken.
+	Blocked bool
+	// Ready: when the next token is there, if it falls to the caller to look
+	// then; else 0.
+	Ready int64
 }
 
 // PickStarted is a record of [PickReply.Started].
@@ -130,7 +159,7 @@ type PickStarted struct {
 // is a [*DecodeError].
 func DecodePick(reply any) (PickReply, error) {
 	d := decoder{script: "pick"}
-	elements := d.reply(reply, 7)
+	elements := d.reply(reply, 9)
 	if d.err != nil {
 		return PickReply{}, d.err
 	}
@@ -142,6 +171,8 @@ func DecodePick(reply any) (PickReply, error) {
 		Reserved: d.texts("reserved", elements[4]),
 		Window:   d.texts("window", elements[5]),
 		Slot:     d.integer("slot", elements[6]),
+		Blocked:  d.flag("blocked", elements[7]),
+		Ready:    d.integer("ready", elements[8]),
 	}
 	if d.err != nil {
 		return PickReply{}, d.err

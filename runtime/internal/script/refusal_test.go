@@ -56,6 +56,7 @@ func wellFormed() map[string]model.Caller {
 		"settle": script.Settle{Events: "all", History: 100, Items: []script.SettleItem{
 			{ID: jobID("a1"), Token: "w:1", Outcome: "retry", Delay: 5}, {ID: jobID("w1"), Token: "w:1", Outcome: "failed"},
 		}},
+		"override": script.Override{Limit: "3", Rate: "5/1000"},
 		"extend": script.Extend{Lease: 1000, Items: []script.ExtendItem{
 			{ID: jobID("a1"), Token: "w:1"}, {ID: jobID("w1"), Token: "w:1"},
 		}},
@@ -214,6 +215,7 @@ var limits = map[string][]string{
 	"report limit": {"1001", "-1"}, "report after": {"-1"}, "extend lease": {"0", "-1"}, "due limit": {"0", "501", "-1"},
 	"add children": {"-1", "5001", "1"}, "collect limit": {"0", "501"}, "collect parents": {"-1", "501"}, "collect bytes": {"-1"},
 	"collect least": {"0"}, "collect most": {"0"}, "collect check": {"0"}, "verify bytes": {"-1"}, "deliver history": {"-1"},
+	"pick cap": {"-1", "2147483648"}, "pick tokens": {"-1", "1000001"}, "pick interval": {"-1", "2678400001"},
 	"add history": {"-1"}, "pick history": {"-1"}, "settle history": {"-1"}, "promote history": {"-1"}, "recover history": {"-1"},
 	"remove history": {"-1"}, "retry history": {"-1"}, "drain history": {"-1"}, "expel history": {"-1"},
 	"list limit": {"0", "501"}, "view limit": {"-1"}, "drain take": {"0", "501"},
@@ -231,6 +233,9 @@ func (a argument) wrong() []string {
 	case "flag":
 		return []string{"", "2", "-1", "true"}
 	case "string":
+		if a.script == "override" {
+			return []string{"0", "-1", "x", "1.5", "5/", "/5", "0/5", "5/0", "5/5/5", " none", "2147483648", "5/2678400001", "1000001/5"}
+		}
 		switch {
 		case a.Name == "token" && a.script != "extend" || a.script == "sweep":
 			return []string{""}

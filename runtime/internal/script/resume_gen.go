@@ -9,6 +9,8 @@ import (
 
 // Resume is a call of resume.lua: lets a paused queue give out jobs again.
 //
+// Whether it is blocked by a limit or rate the next pick finds out.
+//
 // Resuming a queue that is not paused changes nothing.
 type Resume struct {
 	// Events: which events are written.

@@ -22,6 +22,7 @@ type world struct {
 	state   *model.State
 	workers []*worker
 	clock   int64 // the server's, as of the last reply
+	limited bool  // whether it has limits and rates, which leave less to the rest
 	recent  []model.Caller
 	log     []entry // of the last steps
 	step    int
@@ -52,7 +53,7 @@ const (
 )
 
 func newWorld(b *bench, seed uint64) *world {
-	w := &world{bench: b, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), state: model.New()}
+	w := &world{bench: b, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), state: model.New(), limited: seed%2 == 0}
 	for i := range 3 {
 		w.workers = append(w.workers, &worker{id: fmt.Sprintf("w%d", i)})
 	}
@@ -95,11 +96,11 @@ func (w *world) act(ctx context.Context) error {
 		return w.make(ctx, worker, w.somePick(worker))
 	case n < 54:
 		return w.make(ctx, worker, w.someSettle(worker))
-	case n < 57:
+	case n < 56:
 		return w.make(ctx, worker, w.someExtend(worker))
-	case n < 59:
+	case n < 58:
 		return w.make(ctx, worker, w.someProgress(worker))
-	case n < 62:
+	case n < 61:
 		return w.make(ctx, worker, w.someLog(worker))
 	case n < 64:
 		return w.make(ctx, nil, w.someReport())
@@ -110,13 +111,15 @@ func (w *world) act(ctx context.Context) error {
 	case n < 73:
 		return w.make(ctx, nil, script.Due{Limit: one[int64](w, 1, 2, 4, 500, 500)})
 	case n < 76:
-		return w.make(ctx, nil, script.Inspect{Items: inspectItems(w.ids(4))})
+		return w.make(ctx, nil, script.Inspect{Items: inspectItems(w.ids(6))})
 	case n < 80:
 		return w.make(ctx, nil, w.someTrim())
 	case n < 84:
 		return w.replay(ctx)
-	case n < 86:
+	case n < 85:
 		return w.make(ctx, nil, w.turn())
+	case n < 86:
+		return w.make(ctx, nil, w.someOverride())
 	case n < 88:
 		*worker = *newcomer(worker)
 		w.note("%s crashes", worker.id)
