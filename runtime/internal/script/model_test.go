@@ -36,8 +36,8 @@ const (
 // long as the server's clock advances alike.
 func TestModel(t *testing.T) {
 	for kind, effort := range map[enginetest.Kind]struct{ seeds, least int }{
-		enginetest.Valkey: {seeds: 17, least: 10},
-		enginetest.Redis:  {seeds: 17, least: 10},
+		enginetest.Valkey: {seeds: 26, least: 10},
+		enginetest.Redis:  {seeds: 26, least: 10},
 		// What is rare may not come.
 		enginetest.Miniredis:     {seeds: 1}, // it is slow
 		enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey

@@ -27,6 +27,10 @@ func storing() []model.Caller {
 		script.Add{Events: "all", History: 100, Items: []script.AddItem{{
 			ID: jobID("n1"), Name: "a name", Data: []byte("some data"), Codec: "pb", Version: 81, Opts: []byte(`{"attempts":82}`), Delay: 83, Priority: 84,
 		}}},
+		script.Add{Events: "all", History: 100, Items: []script.AddItem{{
+			ID: jobID("n2"), Name: "a name", Data: []byte("some data"), Version: 1, Parent: "emq:{mail}:p9", Edge: "0|fail|mail|n2||mail",
+			Children: 1, Edges: []byte("0|fail|mail|n3||mail"), Delivery: []byte("children []"),
+		}}},
 		script.Pick{Events: "all", History: 101, Token: "w:2", Worker: "a worker", Lease: 1000, Want: 1, Window: 2,
 			Limit: much, Payload: much + 1, Items: []script.PickItem{{ID: jobID("w1")}}},
 		script.Progress{Events: "all", History: 100, Items: []script.ProgressItem{{ID: jobID("a1"), Token: "w:1", Value: []byte("91")}}},
