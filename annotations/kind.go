@@ -33,6 +33,8 @@ const (
 	KindWord
 	// KindKeep is one part of a retention: an age or a count.
 	KindKeep
+	// KindField is a field of the payload, or of a struct in it: Address.City.
+	KindField
 )
 
 // wants describes the values of item, which is of this kind.
@@ -57,6 +59,8 @@ func (k Kind) wants(item *Item) string {
 		return oneOf(item.Words)
 	case KindKeep:
 		return "an age and a count such as 24h,1000, or one of them"
+	case KindField:
+		return "fields of the payload such as UserID,Address.City"
 	}
 	return "a value"
 }
@@ -94,6 +98,8 @@ func (k Kind) read(item *Item, v *Value) (*Rule, []any) {
 		return readWord(item, v)
 	case KindKeep:
 		return readKeep(item, v)
+	case KindField:
+		return readField(v)
 	}
 	return nil, nil
 }
@@ -189,6 +195,20 @@ func readDuration(item *Item, v *Value) (*Rule, []any) {
 		return RuleDuration, []any{fmt.Sprintf("%s is not a duration; did you mean %s?", quoteOdd(v.Text), guess)}
 	}
 	return RuleDuration, []any{fmt.Sprintf("%s is not a duration; %s takes %s", quoteOdd(v.Text), item.title(), item.wants())}
+}
+
+// readField reads the path to a field. Whether there is one is for whoever knows
+// the types.
+func readField(v *Value) (*Rule, []any) {
+	if v.Text == none {
+		return RuleFieldPath, []any{"none stands alone, and"}
+	}
+	for name := range strings.SplitSeq(v.Text, ".") {
+		if !token.IsIdentifier(name) {
+			return RuleFieldPath, []any{quoteOdd(v.Text)}
+		}
+	}
+	return nil, nil
 }
 
 // readKeep reads an age, or, where there is no unit, a count.

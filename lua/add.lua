@@ -4,6 +4,10 @@
 --- that is sent again does no harm. With maxmemory reached nothing is written
 --- and the answer is EMQFULL.
 ---
+--- A job may bring a key that only one job holds. If another holds it the job is
+--- not added and the answer is "duplicate", with the holder's id; within the call
+--- the first of two has it. A key whose time is over is held by nobody.
+---
 --- @memory refused
 --- @key meta hash the queue's version, and whether it is paused
 --- @key wait list ids without priority; the next to run is at the tail
@@ -12,6 +16,8 @@
 --- @key delayed zset ids by due time
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
@@ -24,6 +30,9 @@
 --- @item delay ms how long to wait, from the server's now
 --- @item due ms when to run, by the server's clock; 0 to go by delay
 --- @item priority int 0 runs first, then 1 to 2097151
+--- @item unique string the key that only one job is to hold; empty for none
+--- @item until word(started|finished|removed) what releases the key
+--- @item term ms how long the key is held at most; 0 for no limit
 --- @field version meta
 --- @field paused meta
 --- @field name job
@@ -34,6 +43,9 @@
 --- @field timestamp job
 --- @field delay job
 --- @field priority job
+--- @field deid job
+--- @field deu job
+--- @field * dedup
 --- @stores name job name
 --- @stores data job data
 --- @stores cdc job codec
@@ -41,10 +53,13 @@
 --- @stores opts job opts
 --- @stores delay job delay
 --- @stores priority job priority
+--- @stores deid job unique
+--- @stores deu job until
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
---- @record results verdict word(added|exists) what happened
+--- @record results verdict word(added|exists|duplicate) what happened
 --- @record results name string the wire name of the job that exists
+--- @record results owner string the id of the job that holds the key of a duplicate
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
@@ -63,9 +78,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = #KEYS - 7
-if count < 1 or #ARGV ~= 2 + 9 * count then
-  return redis.error_reply('EMQARGS add takes 7 keys and 2 arguments, then 1 key and 9 arguments for each job')
+local count = #KEYS - 9
+if count < 1 or #ARGV ~= 2 + 12 * count then
+  return redis.error_reply('EMQARGS add takes 9 keys and 2 arguments, then 1 key and 12 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -73,9 +88,11 @@ local levels = { none = true, final = true, all = true }
 if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
   return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
+local releases = { started = true, finished = true, removed = true }
 local jobs = {}
+local keyed = {}
 for i = 1, count do
-  local a = 2 + 9 * (i - 1)
+  local a = 2 + 12 * (i - 1)
   for n = 5, 8 do
     if n ~= 6 and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
       return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
@@ -84,12 +101,33 @@ for i = 1, count do
   if not whole(ARGV[a + 9], 0, 2097151) then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151')
   end
-  jobs[i] = KEYS[7 + i]
+  if ARGV[a + 10] ~= '' then
+    if not releases[ARGV[a + 11]] then
+      return redis.error_reply('EMQARGS until must be started, finished or removed')
+    end
+    keyed[#keyed + 1] = ARGV[a + 10]
+  end
+  if not whole(ARGV[a + 12], 0, 9007199254740991) then
+    return redis.error_reply('EMQARGS term must be a whole number from 0')
+  end
+  jobs[i] = KEYS[9 + i]
 end
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local taken = redis.call('EXISTS', unpack(jobs))
+
+-- Who holds the jobs' keys.
+local owner = {}
+local over = {}
+if #keyed > 0 then
+  local owners = redis.call('HMGET', KEYS[8], unpack(keyed))
+  local ends = redis.call('ZMSCORE', KEYS[9], unpack(keyed))
+  for k = 1, #keyed do
+    over[keyed[k]] = ends[k] and tonumber(ends[k]) <= now
+    owner[keyed[k]] = not over[keyed[k]] and owners[k]
+  end
+end
 
 -- The engine refuses the first write if it has no memory left, and no later
 -- one; so that is where its error is told from others and passed on.
@@ -115,44 +153,66 @@ local seen = {}
 local waiting = {}
 local ranked = {}
 local delayed = {}
+local holds = {}
+local terms = {}
+local endless = {}
 local earliest = false
 for i = 1, count do
-  local a = 2 + 9 * (i - 1)
+  local a = 2 + 12 * (i - 1)
   local id = ARGV[a + 1]
-  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[7 + i]) == 1)
+  local key = ARGV[a + 10]
+  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[9 + i]) == 1)
   if exists then
-    local name = redis.pcall('HGET', KEYS[7 + i], 'name')
+    local name = redis.pcall('HGET', KEYS[9 + i], 'name')
     results[#results + 1] = 'exists'
     results[#results + 1] = type(name) == 'string' and name or ''
+    results[#results + 1] = ''
+  elseif key ~= '' and owner[key] then
+    results[#results + 1] = 'duplicate'
+    results[#results + 1] = ''
+    results[#results + 1] = owner[key]
   else
     seen[id] = true
     local opts = ARGV[a + 6]
     local written
     if opts == '' then
-      written = redis.pcall('HSET', KEYS[7 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
+      written = redis.pcall('HSET', KEYS[9 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
     else
-      written = redis.pcall('HSET', KEYS[7 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
+      written = redis.pcall('HSET', KEYS[9 + i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
     end
     local refused = refusal(written)
     if refused then
       return refused
     end
     if ARGV[a + 4] ~= '' then
-      redis.call('HSET', KEYS[7 + i], 'cdc', ARGV[a + 4])
+      redis.call('HSET', KEYS[9 + i], 'cdc', ARGV[a + 4])
     end
     if ARGV[a + 5] ~= '1' then
-      redis.call('HSET', KEYS[7 + i], 'ver', ARGV[a + 5])
+      redis.call('HSET', KEYS[9 + i], 'ver', ARGV[a + 5])
+    end
+    if key ~= '' then
+      redis.call('HSET', KEYS[9 + i], 'deid', key, 'deu', ARGV[a + 11])
+      owner[key] = id
+      holds[#holds + 1] = key
+      holds[#holds + 1] = id
+      local term = tonumber(ARGV[a + 12])
+      if term > 0 then
+        terms[#terms + 1] = now + term
+        terms[#terms + 1] = key
+      elseif over[key] then
+        endless[#endless + 1] = key
+      end
     end
     local priority = tonumber(ARGV[a + 9])
     if priority > 0 then
-      redis.call('HSET', KEYS[7 + i], 'priority', priority)
+      redis.call('HSET', KEYS[9 + i], 'priority', priority)
     end
     local due = tonumber(ARGV[a + 8])
     if due == 0 then
       due = now + tonumber(ARGV[a + 7])
     end
     if due > now then
-      redis.call('HSET', KEYS[7 + i], 'delay', due - now)
+      redis.call('HSET', KEYS[9 + i], 'delay', due - now)
       delayed[#delayed + 1] = due
       delayed[#delayed + 1] = id
     elseif priority > 0 then
@@ -167,9 +227,19 @@ for i = 1, count do
     end
     results[#results + 1] = 'added'
     results[#results + 1] = ''
+    results[#results + 1] = ''
   end
 end
 
+if #holds > 0 then
+  redis.call('HSET', KEYS[8], unpack(holds))
+end
+if #terms > 0 then
+  redis.call('ZADD', KEYS[9], unpack(terms))
+end
+if #endless > 0 then
+  redis.call('ZREM', KEYS[9], unpack(endless))
+end
 local head
 if #ranked > 0 then
   local ranks = math.floor(#ranked / 2)

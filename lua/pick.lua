@@ -15,6 +15,8 @@
 --- A head without a hash is dropped; one whose hash is of a wrong type or has no
 --- name is put into quarantine. Either is an event, and the pick goes on.
 ---
+--- A job that holds a unique key until it is started releases it here.
+---
 --- While the queue is paused no head is popped, and the window is empty; what is
 --- reserved is started nevertheless.
 ---
@@ -29,6 +31,8 @@
 --- @key quarantine zset ids whose hash cannot be used
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @arg events word(none|final|all) which events are written
@@ -52,7 +56,10 @@
 --- @field pb job
 --- @field data job
 --- @field defa job
+--- @field deid job
+--- @field deu job
 --- @field * reserved
+--- @field * dedup
 --- @stores pb job worker
 --- @reply now ms the server's clock
 --- @reply due ms when the next delayed job is due; 0 if there is none
@@ -80,9 +87,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 10) / 2)
-if #KEYS ~= 10 + 2 * count or #ARGV ~= 10 + 2 * count then
-  return redis.error_reply('EMQARGS pick takes 10 keys and 10 arguments, then 2 keys and 2 arguments for each job')
+local count = math.floor((#KEYS - 12) / 2)
+if #KEYS ~= 12 + 2 * count or #ARGV ~= 10 + 2 * count then
+  return redis.error_reply('EMQARGS pick takes 12 keys and 10 arguments, then 2 keys and 2 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -123,7 +130,7 @@ local reserved = {}
 if again then
   local locks = {}
   for i = 1, count do
-    locks[i] = KEYS[10 + 2 * i]
+    locks[i] = KEYS[12 + 2 * i]
   end
   if count > 0 then
     local tokens = redis.call('MGET', unpack(locks))
@@ -223,16 +230,20 @@ local starts = {}
 local hashes = {}
 local names = {}
 local order = {}
+local keyed = {}
+local holders = {}
 local bytes = 0
 local crowded = {}
 for i = 1, count do
   local id = ARGV[9 + 2 * i]
   if held[i] or redeemed[i] or place[id] then
-    local hash = redis.pcall('HGETALL', KEYS[9 + 2 * i])
+    local hash = redis.pcall('HGETALL', KEYS[11 + 2 * i])
     local started = 0
     local size = 0
     local made = 0
     local named
+    local unique
+    local release
     local excess
     if not hash.err then
       for f = 1, #hash, 2 do
@@ -247,6 +258,10 @@ for i = 1, count do
           made = tonumber(hash[f + 1]) or 0
         elseif hash[f] == 'name' then
           named = hash[f + 1]
+        elseif hash[f] == 'deid' then
+          unique = hash[f + 1]
+        elseif hash[f] == 'deu' then
+          release = hash[f + 1]
         end
       end
     end
@@ -255,13 +270,13 @@ for i = 1, count do
       crowded[#crowded + 1] = id
     elseif not hash.err and #hash == 0 then
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[10 + 2 * i])
+      redis.call('DEL', KEYS[12 + 2 * i])
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'orphan', 'jobId', id)
       end
     elseif not named then
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[10 + 2 * i])
+      redis.call('DEL', KEYS[12 + 2 * i])
       redis.call('ZADD', KEYS[8], now, id)
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id)
@@ -276,11 +291,15 @@ for i = 1, count do
       end
       if not held[i] then
         started = started + 1
-        redis.call('HSET', KEYS[9 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
-        locks[#locks + 1] = KEYS[10 + 2 * i]
+        redis.call('HSET', KEYS[11 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
+        locks[#locks + 1] = KEYS[12 + 2 * i]
         locks[#locks + 1] = token
         leases[#leases + 1] = deadline
         leases[#leases + 1] = id
+        if unique and release == 'started' then
+          keyed[#keyed + 1] = unique
+          holders[#holders + 1] = id
+        end
         if level == 'all' then
           redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'active', 'jobId', id,
             'name', named, 'attempt', made + 1, 'worker', worker)
@@ -317,6 +336,20 @@ if #locks > 0 then
 end
 if #leases > 0 then
   redis.call('ZADD', KEYS[6], unpack(leases))
+end
+-- A key is released only by the job that holds it.
+if #keyed > 0 then
+  local owners = redis.call('HMGET', KEYS[11], unpack(keyed))
+  local free = {}
+  for k = 1, #keyed do
+    if owners[k] == holders[k] then
+      free[#free + 1] = keyed[k]
+    end
+  end
+  if #free > 0 then
+    redis.call('HDEL', KEYS[11], unpack(free))
+    redis.call('ZREM', KEYS[12], unpack(free))
+  end
 end
 
 local started = {}

@@ -18,6 +18,8 @@
 --- @key quarantine zset ids that cannot be run
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -30,6 +32,8 @@
 --- @field version meta
 --- @field paused meta
 --- @field lst job
+--- @field deid job
+--- @field * dedup
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(removed|active|again|missing) what happened
@@ -50,9 +54,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 11) / 6)
-if count < 1 or #KEYS ~= 11 + 6 * count or #ARGV ~= 2 + count then
-  return redis.error_reply('EMQARGS remove takes 11 keys and 2 arguments, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 13) / 6)
+if count < 1 or #KEYS ~= 13 + 6 * count or #ARGV ~= 2 + count then
+  return redis.error_reply('EMQARGS remove takes 13 keys and 2 arguments, then 6 keys and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -80,6 +84,8 @@ local seen = {}
 local ended = {}
 local leaving = {}
 local keys = {}
+local keyed = {}
+local holders = {}
 for i = 1, count do
   local id = ids[i]
   local verdict = 'removed'
@@ -90,11 +96,11 @@ for i = 1, count do
   elseif completed[i] or failed[i] or unfit[i] then
     ended[i] = true
   elseif not ranks[i] and not dues[i] then
-    local last = redis.pcall('HGET', KEYS[6 * i + 6], 'lst')
+    local last = redis.pcall('HGET', KEYS[6 * i + 8], 'lst')
     local outcome = type(last) == 'string' and string.match(last, ' (%S+)$')
     if outcome == 'completed' or outcome == 'failed' then
       ended[i] = true -- the stub of a job of which nothing was kept
-    elseif redis.call('EXISTS', KEYS[6 * i + 6]) == 0 then
+    elseif redis.call('EXISTS', KEYS[6 * i + 8]) == 0 then
       verdict = 'missing'
     elseif looked > 0 and looked + length > 100000 then
       verdict = 'again'
@@ -107,16 +113,35 @@ for i = 1, count do
   if verdict == 'removed' then
     seen[id] = true
     leaving[#leaving + 1] = id
-    keys[#keys + 1] = KEYS[6 * i + 6]
-    keys[#keys + 1] = KEYS[6 * i + 7]
+    local key = redis.pcall('HGET', KEYS[6 * i + 8], 'deid')
+    if type(key) == 'string' then
+      keyed[#keyed + 1] = key
+      holders[#holders + 1] = id
+    end
     keys[#keys + 1] = KEYS[6 * i + 8]
     keys[#keys + 1] = KEYS[6 * i + 9]
     keys[#keys + 1] = KEYS[6 * i + 10]
     keys[#keys + 1] = KEYS[6 * i + 11]
+    keys[#keys + 1] = KEYS[6 * i + 12]
+    keys[#keys + 1] = KEYS[6 * i + 13]
   end
 end
 if #leaving > 0 then
   redis.call('DEL', unpack(keys))
+  -- A key is released only by the job that holds it.
+  if #keyed > 0 then
+    local owners = redis.call('HMGET', KEYS[12], unpack(keyed))
+    local free = {}
+    for k = 1, #keyed do
+      if owners[k] == holders[k] then
+        free[#free + 1] = keyed[k]
+      end
+    end
+    if #free > 0 then
+      redis.call('HDEL', KEYS[12], unpack(free))
+      redis.call('ZREM', KEYS[13], unpack(free))
+    end
+  end
   redis.call('ZREM', KEYS[3], unpack(leaving))
   redis.call('ZREM', KEYS[5], unpack(leaving))
   redis.call('ZREM', KEYS[7], unpack(leaving))

@@ -25,6 +25,9 @@ var expelSource string
 //go:embed extend.lua
 var extendSource string
 
+//go:embed heal.lua
+var healSource string
+
 //go:embed inspect.lua
 var inspectSource string
 
@@ -49,11 +52,17 @@ var progressSource string
 //go:embed promote.lua
 var promoteSource string
 
+//go:embed prune.lua
+var pruneSource string
+
 //go:embed recover.lua
 var recoverSource string
 
 //go:embed remove.lua
 var removeSource string
+
+//go:embed replace.lua
+var replaceSource string
 
 //go:embed report.lua
 var reportSource string
@@ -85,6 +94,7 @@ var scripts = [...]Script{
 	newScript("erase", eraseSource),
 	newScript("expel", expelSource),
 	newScript("extend", extendSource),
+	newScript("heal", healSource),
 	newScript("inspect", inspectSource),
 	newScript("list", listSource),
 	newScript("log", logSource),
@@ -93,8 +103,10 @@ var scripts = [...]Script{
 	newScript("pick", pickSource),
 	newScript("progress", progressSource),
 	newScript("promote", promoteSource),
+	newScript("prune", pruneSource),
 	newScript("recover", recoverSource),
 	newScript("remove", removeSource),
+	newScript("replace", replaceSource),
 	newScript("report", reportSource),
 	newScript("resume", resumeSource),
 	newScript("retry", retrySource),
@@ -125,53 +137,62 @@ func Expel() Script { return scripts[5] }
 // Extend returns extend.lua.
 func Extend() Script { return scripts[6] }
 
+// Heal returns heal.lua.
+func Heal() Script { return scripts[7] }
+
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[7] }
+func Inspect() Script { return scripts[8] }
 
 // List returns list.lua.
-func List() Script { return scripts[8] }
+func List() Script { return scripts[9] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[9] }
+func Log() Script { return scripts[10] }
 
 // Obliterate returns obliterate.lua.
-func Obliterate() Script { return scripts[10] }
+func Obliterate() Script { return scripts[11] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[11] }
+func Pause() Script { return scripts[12] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[12] }
+func Pick() Script { return scripts[13] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[13] }
+func Progress() Script { return scripts[14] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[14] }
+func Promote() Script { return scripts[15] }
+
+// Prune returns prune.lua.
+func Prune() Script { return scripts[16] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[15] }
+func Recover() Script { return scripts[17] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[16] }
+func Remove() Script { return scripts[18] }
+
+// Replace returns replace.lua.
+func Replace() Script { return scripts[19] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[17] }
+func Report() Script { return scripts[20] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[18] }
+func Resume() Script { return scripts[21] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[19] }
+func Retry() Script { return scripts[22] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[20] }
+func Settle() Script { return scripts[23] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[21] }
+func Sweep() Script { return scripts[24] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[22] }
+func Trim() Script { return scripts[25] }
 
 // View returns view.lua.
-func View() Script { return scripts[23] }
+func View() Script { return scripts[26] }

@@ -23,8 +23,26 @@ type result struct {
 	starts   int
 	unknown  int
 	priority int
+	unique   string // the key that the job came with
+	until    string // what releases it
 	keep     bool
 	announce bool
+}
+
+// released returns the unique key that the end of the job releases, if it is its
+// end.
+func (r result) released() string {
+	ended := r.outcome == script.SettleOutcomeCompleted || r.outcome == script.SettleOutcomeFailed
+	switch r.until {
+	case string(script.AddUntilStarted): // released by the pick
+		return ""
+	case string(script.AddUntilRemoved):
+		ended = ended && !r.keep
+	}
+	if !ended {
+		return ""
+	}
+	return r.unique
 }
 
 func (r result) bytes() int { return len(r.value) + len(r.trace) }
@@ -58,7 +76,7 @@ func settleCall(level EventLevel, results []result) script.Settle {
 			Value: res.value, Trace: res.trace,
 			Delay:    ceilMilliseconds(res.delay),
 			Attempts: int64(res.attempts), Starts: int64(res.starts), Unknown: int64(res.unknown),
-			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce, Job: res.name,
+			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce, Job: res.name, Unique: res.released(),
 		}
 	}
 	return script.Settle{

@@ -37,10 +37,10 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "inspect", "report"},
-	Worker:   {"due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "settle", "sweep", "trim"},
+	Producer: {"add", "heal", "inspect", "replace", "report"},
+	Worker:   {"due", "expel", "extend", "log", "pick", "progress", "promote", "prune", "recover", "settle", "sweep", "trim"},
 	Operator: {
-		"pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
+		"pause", "resume", "counts", "list", "view", "remove", "retry", "heal", "drain", "erase", "obliterate",
 	},
 }
 

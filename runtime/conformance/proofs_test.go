@@ -125,6 +125,7 @@ func firstCalls() map[string]model.Caller {
 		"progress": all["progress"], "log": all["log"], "report": all["report"],
 		"counts": all["counts"], "list": all["list on"], "view": all["view"], "remove": all["remove"], "retry": all["retry"],
 		"drain": all["drain"], "expel": all["expel"], "erase": all["erase"], "obliterate": all["obliterate"], "sweep": all["sweep"],
+		"heal": all["heal"], "prune": all["prune"], "replace": all["replace"],
 	}
 }
 

@@ -9,29 +9,32 @@ import (
 
 // The wire names of the fields of a job's hash.
 const (
-	FieldName            = "name"
-	FieldData            = "data"
-	FieldCodec           = "cdc"
-	FieldPayloadVersion  = "ver"
-	FieldOpts            = "opts"
-	FieldTimestamp       = "timestamp"
-	FieldDelay           = "delay"
-	FieldPriority        = "priority"
-	FieldAttemptsMade    = "atm"
-	FieldAttemptsStarted = "ats"
-	FieldStalledCounter  = "stc"
-	FieldUnknownCount    = "ukn"
-	FieldProcessedOn     = "processedOn"
-	FieldFinishedOn      = "finishedOn"
-	FieldProcessedBy     = "pb"
-	FieldReturnValue     = "returnvalue"
-	FieldFailedReason    = "failedReason"
-	FieldStacktrace      = "stacktrace"
-	FieldRepeatJobKey    = "rjk"
-	FieldProgress        = "progress"
-	FieldLogCount        = "lgc"
-	FieldDeferredFailure = "defa"
-	FieldLastSettle      = "lst"
+	FieldName               = "name"
+	FieldData               = "data"
+	FieldCodec              = "cdc"
+	FieldPayloadVersion     = "ver"
+	FieldOpts               = "opts"
+	FieldTimestamp          = "timestamp"
+	FieldDelay              = "delay"
+	FieldPriority           = "priority"
+	FieldAttemptsMade       = "atm"
+	FieldAttemptsStarted    = "ats"
+	FieldStalledCounter     = "stc"
+	FieldUnknownCount       = "ukn"
+	FieldProcessedOn        = "processedOn"
+	FieldFinishedOn         = "finishedOn"
+	FieldProcessedBy        = "pb"
+	FieldReturnValue        = "returnvalue"
+	FieldFailedReason       = "failedReason"
+	FieldStacktrace         = "stacktrace"
+	FieldRepeatJobKey       = "rjk"
+	FieldProgress           = "progress"
+	FieldLogCount           = "lgc"
+	FieldDeferredFailure    = "defa"
+	FieldDeduplicationID    = "deid"
+	FieldDeduplicationUntil = "deu"
+	FieldReplacedBy         = "rpb"
+	FieldLastSettle         = "lst"
 )
 
 // EnvelopeFields returns the wire names of the fields of a job's hash, in
@@ -60,6 +63,9 @@ func EnvelopeFields() []string {
 		FieldProgress,
 		FieldLogCount,
 		FieldDeferredFailure,
+		FieldDeduplicationID,
+		FieldDeduplicationUntil,
+		FieldReplacedBy,
 		FieldLastSettle,
 	}
 }
@@ -112,6 +118,12 @@ func LongName(wire string) (long string, ok bool) {
 		return "logCount", true
 	case FieldDeferredFailure:
 		return "deferredFailure", true
+	case FieldDeduplicationID:
+		return "deduplicationId", true
+	case FieldDeduplicationUntil:
+		return "deduplicationUntil", true
+	case FieldReplacedBy:
+		return "replacedBy", true
 	}
 	return "", false
 }
@@ -164,6 +176,12 @@ func WireName(long string) (wire string, ok bool) {
 		return FieldLogCount, true
 	case "deferredFailure":
 		return FieldDeferredFailure, true
+	case "deduplicationId":
+		return FieldDeduplicationID, true
+	case "deduplicationUntil":
+		return FieldDeduplicationUntil, true
+	case "replacedBy":
+		return FieldReplacedBy, true
 	}
 	return "", false
 }
@@ -235,6 +253,12 @@ func (h *Envelope) Set(wire, value string) error {
 		reason = setNumber(value, &h.LogCount)
 	case FieldDeferredFailure:
 		h.DeferredFailure = string(value)
+	case FieldDeduplicationID:
+		h.DeduplicationID = string(value)
+	case FieldDeduplicationUntil:
+		h.DeduplicationUntil = string(value)
+	case FieldReplacedBy:
+		h.ReplacedBy = string(value)
 	case FieldLastSettle:
 		h.LastSettle = string(value)
 	}

@@ -42,6 +42,7 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 	}
 	delete(s.Locks, id)
 	delete(s.Active, id)
+	s.release(item.Unique, id)
 	gone := script.SettleResult{Verdict: script.SettleVerdictGone}
 	ended := item.Outcome == script.SettleOutcomeCompleted || item.Outcome == script.SettleOutcomeFailed
 	job := s.Jobs[id]
@@ -60,7 +61,11 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 	case ended && !item.Keep:
 		s.reach("settle", "stub")
 		delete(s.Parts, id+":logs")
-		s.Jobs[id] = &Job{Stub: true, Fields: map[string]string{"name": job.Fields["name"], "lst": last}}
+		stub := map[string]string{"name": job.Fields["name"], "lst": last}
+		if by, replaced := job.Fields["rpb"]; replaced {
+			stub["rpb"] = by
+		}
+		s.Jobs[id] = &Job{Stub: true, Fields: stub}
 	default:
 		settledFields(job.Fields, item, now)
 		job.Fields["lst"] = last

@@ -29,6 +29,7 @@ func (s *State) Store() Store {
 	for key, set := range map[string]ZSet{
 		"prioritized": s.Prioritized, "delayed": s.Delayed, "active": s.Active, "completed": s.Completed,
 		"failed": s.Failed, "quarantine": s.Quarantine, "marker": s.Marker,
+		"dedup-due": s.DedupDue,
 	} {
 		if len(set) > 0 {
 			store[key] = set
@@ -36,6 +37,9 @@ func (s *State) Store() Store {
 	}
 	if len(s.Reserved) > 0 {
 		store["reserved"] = Hash(s.Reserved)
+	}
+	if len(s.Dedup) > 0 {
+		store["dedup"] = Hash(s.Dedup)
 	}
 	for id, job := range s.Jobs {
 		switch {

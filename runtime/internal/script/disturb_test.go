@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
+	"github.com/echomq/echomq-go/runtime/internal/script"
 )
 
 // disturb does to the queue what no script does: it takes the marker, lets time
@@ -71,7 +72,7 @@ func (w *world) sound() string {
 func (w *world) passHour(ctx context.Context) error {
 	w.note("an hour passes")
 	pipe := w.client.Pipeline()
-	for key, set := range map[string]model.ZSet{"delayed": w.state.Delayed, "active": w.state.Active} {
+	for key, set := range map[string]model.ZSet{"delayed": w.state.Delayed, "active": w.state.Active, "dedup-due": w.state.DedupDue} {
 		for id, score := range set {
 			if score > w.clock+hour/2 {
 				set[id] = score - hour
@@ -208,9 +209,9 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 		return err
 	}
 	worker := w.workers[0]
-	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
+	call := one[model.Caller](w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
 		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
-		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep())
+		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(), w.someHeal(), script.Prune{Limit: 1}, w.someReplace())
 	if err := w.make(ctx, nil, call); err != nil {
 		return err
 	}

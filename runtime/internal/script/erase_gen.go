@@ -23,7 +23,7 @@ type EraseItem struct {
 
 // Call builds the call for queue.
 func (c Erase) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8+6*len(c.Items))
+	keys := make([]string, 0, 10+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("prioritized"),
@@ -33,6 +33,8 @@ func (c Erase) Call(queue wire.Queue) Call {
 		queue.Key("completed"),
 		queue.Key("failed"),
 		queue.Key("quarantine"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
 	args := make([]any, 0, 0+len(c.Items))
 	for i := range c.Items {

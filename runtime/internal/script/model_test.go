@@ -91,7 +91,7 @@ func modelSeeds(t *testing.T, count int) []uint64 {
 
 // reachable is everything that the scripts can do and the model test must see.
 const reachable = `
-add: waiting, prioritized, delayed, exists, EMQVERSION
+add: waiting, prioritized, delayed, exists, unique, duplicate, time over, EMQVERSION
 pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
@@ -101,6 +101,10 @@ extend: extended, lost, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, EMQVERSION
 trim: trimmed, kept, gone, by age, by number, stub, EMQVERSION
+key: released, of another
+heal: held, freed, passed, EMQVERSION
+prune: freed, EMQVERSION
+replace: replaced, again, reserved, active, completed, failed, gone, passed, in its place, with its time, EMQARGS, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
@@ -114,7 +118,7 @@ list: rising, falling, a further page, waiting, a further page of those that wai
 view: missing, waiting, prioritized, delayed, active, completed, failed, quarantined, a stub, crowded
 remove: removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine,
   EMQVERSION
-retry: retried, unfailed, missing, orphan, quarantined, to wait, to prioritized, EMQVERSION
+retry: retried, duplicate, with its key, unfailed, missing, orphan, quarantined, to wait, to prioritized, EMQVERSION
 drain: removed of wait, removed of prioritized, removed of delayed, gone of wait, quarantined id, EMQVERSION
 expel: expelled to quarantine, expelled to nowhere, missing to quarantine, kept to quarantine, EMQVERSION
 erase: erased, running, EMQVERSION

@@ -24,6 +24,8 @@ import (
 // A head without a hash is dropped; one whose hash is of a wrong type or has
 // no name is put into quarantine. Either is an event, and the pick goes on.
 //
+// A job that holds a unique key until it is started releases it here.
+//
 // While the queue is paused no head is popped, and the window is empty; what
 // is reserved is started nevertheless.
 type Pick struct {
@@ -61,7 +63,7 @@ type PickItem struct {
 
 // Call builds the call for queue.
 func (c Pick) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+2*len(c.Items))
+	keys := make([]string, 0, 12+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -73,6 +75,8 @@ func (c Pick) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
 	args := make([]any, 0, 10+2*len(c.Items))
 	args = append(args,

@@ -31,7 +31,7 @@ type RemoveItem struct {
 
 // Call builds the call for queue.
 func (c Remove) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 11+6*len(c.Items))
+	keys := make([]string, 0, 13+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -44,6 +44,8 @@ func (c Remove) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
 	args := make([]any, 0, 2+len(c.Items))
 	args = append(args,

@@ -60,11 +60,13 @@ type SettleItem struct {
 	Announce bool
 	// Job: the job's wire name, for the event.
 	Job string
+	// Unique: the unique key that the job's end releases; empty for none.
+	Unique string
 }
 
 // Call builds the call for queue.
 func (c Settle) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+3*len(c.Items))
+	keys := make([]string, 0, 12+3*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -76,8 +78,10 @@ func (c Settle) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
-	args := make([]any, 0, 2+13*len(c.Items))
+	args := make([]any, 0, 2+14*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -99,6 +103,7 @@ func (c Settle) Call(queue wire.Queue) Call {
 			flag(item.Keep),
 			flag(item.Announce),
 			item.Job,
+			item.Unique,
 		)
 	}
 	return Call{Script: lua.Settle(), Keys: keys, Args: args}

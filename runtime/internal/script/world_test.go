@@ -41,6 +41,7 @@ type holding struct {
 	id, token        string
 	priority, starts int64
 	attempts         int64
+	unique, until    string
 }
 
 const (
@@ -75,7 +76,7 @@ func (w *world) run(ctx context.Context, steps int, most time.Duration) error {
 // act makes one step.
 func (w *world) act(ctx context.Context) error {
 	worker := w.workers[w.random.IntN(len(w.workers))]
-	switch n := w.random.IntN(100); {
+	switch n := w.random.IntN(108); {
 	case n < 16:
 		return w.make(ctx, nil, w.someAdd())
 	case n < 24:
@@ -110,8 +111,14 @@ func (w *world) act(ctx context.Context) error {
 		*worker = *newcomer(worker)
 		w.note("%s crashes", worker.id)
 		return nil
-	default:
+	case n < 100:
 		return w.disturb(ctx)
+	case n < 102:
+		return w.make(ctx, nil, w.someHeal())
+	case n < 104:
+		return w.make(ctx, nil, script.Prune{Limit: one[int64](w, 1, 2, 1000)})
+	default:
+		return w.make(ctx, nil, w.someReplace())
 	}
 }
 
@@ -273,6 +280,7 @@ func (w *worker) learnPick(reply script.PickReply) {
 		w.held = append(w.held, holding{
 			id: started.ID, token: token, starts: started.Starts,
 			priority: number(job["priority"]), attempts: number(job["atm"]),
+			unique: job["deid"], until: job["deu"],
 		})
 	}
 	w.reserved = nil
