@@ -197,6 +197,25 @@ var (
 		"A payload is encoded as a value, and a value in a map always is. Its method with a pointer receiver would silently be passed over.")
 )
 
+// What makes two jobs the same.
+var (
+	RuleFieldPath = rule("E070", "not the name of a field",
+		"%s is not the name of a field; names are joined by dots, as in Address.City",
+		"Fields are written as in Go, beginning with one of the payload.")
+	RuleUnknownField = rule("E071", "unknown field",
+		"%s has no field %s%s",
+		"A unique key is computed from fields of the payload.")
+	RuleUniqueField = rule("E072", "field that cannot be part of a unique key",
+		"%s cannot be part of a unique key: %s",
+		"Every runtime, in every language, must compute the same key from what crosses the wire. So a field crosses the wire, and its value has one form only: truth values, whole numbers, strings, bytes ([]byte), time.Time, and types that MarshalText writes; or pointers to these.")
+	RuleUniqueTwice = rule("E073", "field named twice",
+		"%s is named twice; the first is at column %d",
+		"A field that is named again adds nothing to the key. Another one was meant, perhaps.")
+	RuleUniqueRemoved = rule("E074", "key held until a deletion that is the end",
+		"until=removed has no effect, because keep completed=none failed=none deletes the job as it ends; write until=finished, or keep it",
+		"A key is held until the job is deleted only if the job is kept for a while after its end.")
+)
+
 // How the generated file fits into its package.
 var (
 	RuleNameTaken = rule("E060", "generated name already declared",

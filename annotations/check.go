@@ -62,6 +62,7 @@ func (f *Facts) Check(report *Reporter) {
 	for _, job := range f.Jobs {
 		c.retry(job.Directive("retry"))
 		c.result(job)
+		c.unique(job)
 		c.batch(job)
 	}
 }
@@ -234,6 +235,15 @@ func (c checker) batch(job *Job) {
 	if queue != nil && queue.Has("concurrency") && queue.Int("concurrency") < size {
 		pos, end := d.Span("size")
 		c.report.Report(RuleBatchSize, pos, end, size, queue.Text("name"), queue.Int("concurrency"))
+	}
+}
+
+// unique refuses a key that would be held until something that does not happen.
+func (c checker) unique(job *Job) {
+	d, keep := job.Directive("unique"), job.Directive("keep")
+	if d.Text("until") == "removed" && keep.Off("completed") && keep.Off("failed") {
+		pos, end := d.Span("until")
+		c.report.Report(RuleUniqueRemoved, pos, end)
 	}
 }
 

@@ -35,6 +35,8 @@ const (
 	KindKeep
 	// KindRate is a number of jobs in a length of time.
 	KindRate
+	// KindField is a field of the payload, or of a struct in it: Address.City.
+	KindField
 )
 
 // wants describes the values of item, which is of this kind.
@@ -61,6 +63,8 @@ func (k Kind) wants(item *Item) string {
 		return "an age and a count such as 24h,1000, or one of them"
 	case KindRate:
 		return "a number of jobs in a duration, such as 100/1s"
+	case KindField:
+		return "fields of the payload such as UserID,Address.City"
 	}
 	return "a value"
 }
@@ -100,6 +104,8 @@ func (k Kind) read(item *Item, v *Value) (*Rule, []any) {
 		return readKeep(item, v)
 	case KindRate:
 		return readRate(v)
+	case KindField:
+		return readField(v)
 	}
 	return nil, nil
 }
@@ -195,6 +201,20 @@ func readDuration(item *Item, v *Value) (*Rule, []any) {
 		return RuleDuration, []any{fmt.Sprintf("%s is not a duration; did you mean %s?", quoteOdd(v.Text), guess)}
 	}
 	return RuleDuration, []any{fmt.Sprintf("%s is not a duration; %s takes %s", quoteOdd(v.Text), item.title(), item.wants())}
+}
+
+// readField reads the path to a field. Whether there is one is for whoever knows
+// the types.
+func readField(v *Value) (*Rule, []any) {
+	if v.Text == none {
+		return RuleFieldPath, []any{"none stands alone, and"}
+	}
+	for name := range strings.SplitSeq(v.Text, ".") {
+		if !token.IsIdentifier(name) {
+			return RuleFieldPath, []any{quoteOdd(v.Text)}
+		}
+	}
+	return nil, nil
 }
 
 // readKeep reads an age, or, where there is no unit, a count.

@@ -88,6 +88,20 @@ var table = []Spec{
 		},
 	},
 	{
+		Name: "unique", On: OnStruct,
+		Doc: "Lets only one of the jobs that are the same be there: those of which the named fields are equal. What counts is the payload as it is added; pointers that are nil are equal.",
+		Items: []Item{
+			{Key: "by", Kind: KindField, List: 32, Required: true, None: true,
+				Doc: "The fields that make two jobs the same, in an order that is part of the key: truth values, whole numbers, strings, bytes, times, and types with MarshalText, also as pointers. With none all jobs of the type are the same."},
+			{Key: "until", Kind: KindWord, Words: []string{"started", "finished", "removed"}, Default: "finished",
+				Doc: "What lets the next one in: the first start of the job, its end, or its deletion after the end."},
+			{Key: "for", Kind: KindDuration, Default: "no limit",
+				Doc: "How long the others are kept out at most, from when the job was added. The earlier of until and for counts."},
+			{Key: "conflict", Kind: KindWord, Words: []string{"existing", "replace", "error"}, Default: "existing",
+				Doc: "What a job comes to that is kept out: the handle of the one that is there, its content in that one's place as long as it has not started, or an error."},
+		},
+	},
+	{
 		Name: "batch", On: OnStruct, Bare: true,
 		Doc: "Gives the handler many jobs at once: a slice of them, each with an outcome of its own.",
 		Items: []Item{

@@ -8,6 +8,10 @@
 --- that is sent again does no harm. With maxmemory reached nothing is written
 --- and the answer is EMQFULL.
 ---
+--- A job may bring a key that only one job holds. If another holds it the job is
+--- not added and the answer is "duplicate", with the holder's id; within the call
+--- the first of two has it. A key whose time is over is held by nobody.
+---
 --- @memory refused
 --- @key meta hash the queue's version, and whether it is paused or blocked
 --- @key wait list ids without priority; the next to run is at the tail
@@ -19,6 +23,8 @@
 --- @key waiting-children zset parents by when their children are next looked for
 --- @key outbox zset deliveries to other queues by when they are next tried
 --- @key outbox-body hash what is to be delivered
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each dependencies set <id>:dependencies edges of children that it waits for
 --- @arg events word(none|final|all) which events are written
@@ -37,6 +43,9 @@
 --- @item children int how many children it waits for, at most 5000; 0 for none
 --- @item edges bytes their lines, parted by line feeds; empty for none
 --- @item delivery bytes what is to be delivered to bring them into being; empty for none
+--- @item unique string the key that only one job is to hold; empty for none
+--- @item until word(started|finished|removed) what releases the key
+--- @item term ms how long the key is held at most; 0 for no limit
 --- @field version meta
 --- @field paused meta
 --- @field blocked meta
@@ -52,6 +61,9 @@
 --- @field parent job
 --- @field chn job
 --- @field * outbox-body
+--- @field deid job
+--- @field deu job
+--- @field * dedup
 --- @stores name job name
 --- @stores data job data
 --- @stores cdc job codec
@@ -62,11 +74,14 @@
 --- @stores parentKey job parent
 --- @stores parent job edge
 --- @stores chn job children
+--- @stores deid job unique
+--- @stores deu job until
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
---- @record results verdict word(added|exists) what happened
+--- @record results verdict word(added|exists|duplicate) what happened
 --- @record results name string the wire name of the job that exists
 --- @record results parent string the key of the parent of the job that exists
+--- @record results owner string the id of the job that holds the key of a duplicate
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
@@ -84,9 +99,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 10) / 2)
-if count < 1 or #KEYS ~= 10 + 2 * count or #ARGV ~= 2 + 14 * count then
-  return redis.error_reply('EMQARGS add takes 10 keys and 2 arguments, then 2 keys and 14 arguments for each job')
+local count = math.floor((#KEYS - 12) / 2)
+if count < 1 or #KEYS ~= 12 + 2 * count or #ARGV ~= 2 + 17 * count then
+  return redis.error_reply('EMQARGS add takes 12 keys and 2 arguments, then 2 keys and 17 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -94,9 +109,11 @@ local levels = { none = true, final = true, all = true }
 if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
   return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
+local releases = { started = true, finished = true, removed = true }
 local jobs = {}
+local keyed = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 17 * (i - 1)
   for n = 5, 8 do
     if n ~= 6 and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
       return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
@@ -108,7 +125,16 @@ for i = 1, count do
   if not whole(ARGV[a + 12], 0, 5000) or (ARGV[a + 12] == '0') ~= (ARGV[a + 13] == '') or (ARGV[a + 12] == '0') ~= (ARGV[a + 14] == '') then
     return redis.error_reply('EMQARGS children must be a whole number from 0 to 5000, with edges and a delivery if there are any')
   end
-  jobs[i] = KEYS[9 + 2 * i]
+  if ARGV[a + 15] ~= '' then
+    if not releases[ARGV[a + 16]] then
+      return redis.error_reply('EMQARGS until must be started, finished or removed')
+    end
+    keyed[#keyed + 1] = ARGV[a + 15]
+  end
+  if not whole(ARGV[a + 17], 0, 9007199254740991) then
+    return redis.error_reply('EMQARGS term must be a whole number from 0')
+  end
+  jobs[i] = KEYS[11 + 2 * i]
 end
 
 local time = redis.call('TIME')
@@ -118,6 +144,18 @@ local taken = redis.call('EXISTS', unpack(jobs))
 -- Whether nobody is to be woken for a job: the queue is paused, or blocked until
 -- one of its jobs ends or until a time that a worker waits for.
 local stopped = meta[2] == '1' or meta[3] == 'limit' or (meta[3] and now < (tonumber(meta[3]) or 0))
+
+-- Who holds the jobs' keys.
+local owner = {}
+local over = {}
+if #keyed > 0 then
+  local owners = redis.call('HMGET', KEYS[11], unpack(keyed))
+  local ends = redis.call('ZMSCORE', KEYS[12], unpack(keyed))
+  for k = 1, #keyed do
+    over[keyed[k]] = ends[k] and tonumber(ends[k]) <= now
+    owner[keyed[k]] = not over[keyed[k]] and owners[k]
+  end
+end
 
 -- The engine refuses the first write if it has no memory left, and no later
 -- one; so that is where its error is told from others and passed on.
@@ -143,64 +181,87 @@ local seen = {}
 local waiting = {}
 local ranked = {}
 local delayed = {}
+local holds = {}
+local terms = {}
+local endless = {}
 local earliest = false
 local parents = {}
 local entries = {}
 local bodies = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 17 * (i - 1)
   local id = ARGV[a + 1]
-  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[9 + 2 * i]) == 1)
+  local key = ARGV[a + 15]
+  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[11 + 2 * i]) == 1)
   if exists then
-    local found = redis.pcall('HMGET', KEYS[9 + 2 * i], 'name', 'parentKey')
+    local found = redis.pcall('HMGET', KEYS[11 + 2 * i], 'name', 'parentKey')
     results[#results + 1] = 'exists'
     results[#results + 1] = found[1] or ''
     results[#results + 1] = found[2] or ''
+    results[#results + 1] = ''
+  elseif key ~= '' and owner[key] then
+    results[#results + 1] = 'duplicate'
+    results[#results + 1] = ''
+    results[#results + 1] = ''
+    results[#results + 1] = owner[key]
   else
     seen[id] = true
     local opts = ARGV[a + 6]
     local written
     if opts == '' then
-      written = redis.pcall('HSET', KEYS[9 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
+      written = redis.pcall('HSET', KEYS[11 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
     else
-      written = redis.pcall('HSET', KEYS[9 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
+      written = redis.pcall('HSET', KEYS[11 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
     end
     local refused = refusal(written)
     if refused then
       return refused
     end
     if ARGV[a + 4] ~= '' then
-      redis.call('HSET', KEYS[9 + 2 * i], 'cdc', ARGV[a + 4])
+      redis.call('HSET', KEYS[11 + 2 * i], 'cdc', ARGV[a + 4])
     end
     if ARGV[a + 5] ~= '1' then
-      redis.call('HSET', KEYS[9 + 2 * i], 'ver', ARGV[a + 5])
+      redis.call('HSET', KEYS[11 + 2 * i], 'ver', ARGV[a + 5])
+    end
+    if key ~= '' then
+      redis.call('HSET', KEYS[11 + 2 * i], 'deid', key, 'deu', ARGV[a + 16])
+      owner[key] = id
+      holds[#holds + 1] = key
+      holds[#holds + 1] = id
+      local term = tonumber(ARGV[a + 17])
+      if term > 0 then
+        terms[#terms + 1] = now + term
+        terms[#terms + 1] = key
+      elseif over[key] then
+        endless[#endless + 1] = key
+      end
     end
     local priority = tonumber(ARGV[a + 9])
     if priority > 0 then
-      redis.call('HSET', KEYS[9 + 2 * i], 'priority', priority)
+      redis.call('HSET', KEYS[11 + 2 * i], 'priority', priority)
     end
     if ARGV[a + 10] ~= '' then
-      redis.call('HSET', KEYS[9 + 2 * i], 'parentKey', ARGV[a + 10], 'parent', ARGV[a + 11])
+      redis.call('HSET', KEYS[11 + 2 * i], 'parentKey', ARGV[a + 10], 'parent', ARGV[a + 11])
     end
     local due = tonumber(ARGV[a + 8])
     if due == 0 then
       due = now + tonumber(ARGV[a + 7])
     end
     if due > now then
-      redis.call('HSET', KEYS[9 + 2 * i], 'delay', due - now)
+      redis.call('HSET', KEYS[11 + 2 * i], 'delay', due - now)
     end
     if ARGV[a + 12] ~= '0' then
-      redis.call('HSET', KEYS[9 + 2 * i], 'chn', ARGV[a + 12])
+      redis.call('HSET', KEYS[11 + 2 * i], 'chn', ARGV[a + 12])
       local edges = {}
       for edge in string.gmatch(ARGV[a + 13], '[^\n]+') do
         edges[#edges + 1] = edge
         if #edges == 500 then
-          redis.call('SADD', KEYS[10 + 2 * i], unpack(edges))
+          redis.call('SADD', KEYS[12 + 2 * i], unpack(edges))
           edges = {}
         end
       end
       if #edges > 0 then
-        redis.call('SADD', KEYS[10 + 2 * i], unpack(edges))
+        redis.call('SADD', KEYS[12 + 2 * i], unpack(edges))
       end
       -- The caller makes the delivery itself, and has two seconds for it.
       parents[#parents + 1] = now + 30000
@@ -225,6 +286,7 @@ for i = 1, count do
     results[#results + 1] = 'added'
     results[#results + 1] = ''
     results[#results + 1] = ''
+    results[#results + 1] = ''
   end
 end
 
@@ -232,6 +294,15 @@ if #parents > 0 then
   redis.call('ZADD', KEYS[8], unpack(parents))
   redis.call('ZADD', KEYS[9], unpack(entries))
   redis.call('HSET', KEYS[10], unpack(bodies))
+end
+if #holds > 0 then
+  redis.call('HSET', KEYS[11], unpack(holds))
+end
+if #terms > 0 then
+  redis.call('ZADD', KEYS[12], unpack(terms))
+end
+if #endless > 0 then
+  redis.call('ZREM', KEYS[12], unpack(endless))
 end
 local head
 if #ranked > 0 then

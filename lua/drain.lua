@@ -14,6 +14,8 @@
 --- @key quarantine zset ids that cannot be run
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -27,6 +29,8 @@
 --- @item id id a job that is believed to come next
 --- @field version meta
 --- @field paused meta
+--- @field deid job
+--- @field * dedup
 --- @reply now ms the server's clock
 --- @reply left int how many are left there
 --- @reply results records one per item, in order
@@ -48,9 +52,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 8) / 6)
-if #KEYS ~= 8 + 6 * count or #ARGV ~= 4 + count then
-  return redis.error_reply('EMQARGS drain takes 8 keys and 4 arguments, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 10) / 6)
+if #KEYS ~= 10 + 6 * count or #ARGV ~= 4 + count then
+  return redis.error_reply('EMQARGS drain takes 10 keys and 4 arguments, then 6 keys and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -119,18 +123,25 @@ end
 local verdicts = {}
 local leaving = {}
 local keys = {}
+local keyed = {}
+local holders = {}
 for i = 1, count do
   verdicts[i] = 'gone'
   if there[ids[i]] then
     there[ids[i]] = nil
     verdicts[i] = 'removed'
     leaving[#leaving + 1] = ids[i]
-    keys[#keys + 1] = KEYS[6 * i + 3]
-    keys[#keys + 1] = KEYS[6 * i + 4]
+    local key = redis.pcall('HGET', KEYS[6 * i + 5], 'deid')
+    if type(key) == 'string' then
+      keyed[#keyed + 1] = key
+      holders[#holders + 1] = ids[i]
+    end
     keys[#keys + 1] = KEYS[6 * i + 5]
     keys[#keys + 1] = KEYS[6 * i + 6]
     keys[#keys + 1] = KEYS[6 * i + 7]
     keys[#keys + 1] = KEYS[6 * i + 8]
+    keys[#keys + 1] = KEYS[6 * i + 9]
+    keys[#keys + 1] = KEYS[6 * i + 10]
   end
 end
 for u = #unfit, 1, -1 do
@@ -141,6 +152,20 @@ if #leaving > 0 then
   local told = redis.call('ZREM', KEYS[7], unpack(leaving))
   if #keys > 0 then
     redis.call('DEL', unpack(keys))
+  end
+  -- A key is released only by the job that holds it.
+  if #keyed > 0 then
+    local owners = redis.call('HMGET', KEYS[9], unpack(keyed))
+    local free = {}
+    for k = 1, #keyed do
+      if owners[k] == holders[k] then
+        free[#free + 1] = keyed[k]
+      end
+    end
+    if #free > 0 then
+      redis.call('HDEL', KEYS[9], unpack(free))
+      redis.call('ZREM', KEYS[10], unpack(free))
+    end
   end
   local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
   if not head then

@@ -11,6 +11,8 @@
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
 --- @key waiting-children zset parents by when their children are next looked for
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -20,7 +22,9 @@
 --- @item id id the job's id
 --- @field version meta
 --- @field paused meta
+--- @field deid job
 --- @field * reserved
+--- @field * dedup
 --- @reply now ms the server's clock
 --- @reply verdict word(erased|running) whether they were deleted, or left since the queue is not paused
 --- @error EMQARGS the call is malformed; nothing was written
@@ -33,9 +37,9 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
-local count = math.floor((#KEYS - 9) / 6)
-if count < 1 or #KEYS ~= 9 + 6 * count or #ARGV ~= count then
-  return redis.error_reply('EMQARGS erase takes 9 keys, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 11) / 6)
+if count < 1 or #KEYS ~= 11 + 6 * count or #ARGV ~= count then
+  return redis.error_reply('EMQARGS erase takes 11 keys, then 6 keys and 1 argument for each job')
 end
 
 local time = redis.call('TIME')
@@ -45,16 +49,37 @@ if not paused then
 end
 local ids = {}
 local keys = {}
+local keyed = {}
+local holders = {}
 for i = 1, count do
   ids[i] = ARGV[i]
-  keys[#keys + 1] = KEYS[6 * i + 4]
-  keys[#keys + 1] = KEYS[6 * i + 5]
+  local key = redis.pcall('HGET', KEYS[6 * i + 6], 'deid')
+  if type(key) == 'string' then
+    keyed[#keyed + 1] = key
+    holders[#holders + 1] = ids[i]
+  end
   keys[#keys + 1] = KEYS[6 * i + 6]
   keys[#keys + 1] = KEYS[6 * i + 7]
   keys[#keys + 1] = KEYS[6 * i + 8]
   keys[#keys + 1] = KEYS[6 * i + 9]
+  keys[#keys + 1] = KEYS[6 * i + 10]
+  keys[#keys + 1] = KEYS[6 * i + 11]
 end
 redis.call('DEL', unpack(keys))
+-- A key is released only by the job that holds it.
+if #keyed > 0 then
+  local owners = redis.call('HMGET', KEYS[10], unpack(keyed))
+  local free = {}
+  for k = 1, #keyed do
+    if owners[k] == holders[k] then
+      free[#free + 1] = keyed[k]
+    end
+  end
+  if #free > 0 then
+    redis.call('HDEL', KEYS[10], unpack(free))
+    redis.call('ZREM', KEYS[11], unpack(free))
+  end
+end
 redis.call('ZREM', KEYS[2], unpack(ids))
 redis.call('ZREM', KEYS[3], unpack(ids))
 redis.call('ZREM', KEYS[4], unpack(ids))

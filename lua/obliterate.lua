@@ -15,8 +15,8 @@
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
 --- @key waiting-children zset parents whose children are not done
---- @key dedup hash deduplication keys to the ids that own them
---- @key dedup-due zset deduplication keys by expiry
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @key groups zset groups with work, by turn
 --- @key grouped zset jobs of groups
 --- @key group-active hash running jobs of each group

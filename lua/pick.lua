@@ -20,6 +20,7 @@
 --- continuously. No more is popped than either allows, and what is left tells of
 --- itself only when more may be popped: "blocked" in meta says why it does not.
 --- An operator's override in meta goes over a number that is not fixed.
+--- A job that holds a unique key until it is started releases it here.
 ---
 --- While the queue is paused no head is popped, and the window is empty; what is
 --- reserved is started nevertheless.
@@ -36,6 +37,8 @@
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
 --- @key limiter hash the tokens that are left, in parts of one, and when they were counted
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @arg events word(none|final|all) which events are written
@@ -71,7 +74,10 @@
 --- @field pb job
 --- @field data job
 --- @field defa job
+--- @field deid job
+--- @field deu job
 --- @field * reserved
+--- @field * dedup
 --- @stores pb job worker
 --- @reply now ms the server's clock
 --- @reply due ms when the next delayed job is due; 0 if there is none
@@ -102,9 +108,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 11) / 2)
-if #KEYS ~= 11 + 2 * count or #ARGV ~= 15 + 2 * count then
-  return redis.error_reply('EMQARGS pick takes 11 keys and 15 arguments, then 2 keys and 2 arguments for each job')
+local count = math.floor((#KEYS - 13) / 2)
+if #KEYS ~= 13 + 2 * count or #ARGV ~= 15 + 2 * count then
+  return redis.error_reply('EMQARGS pick takes 13 keys and 15 arguments, then 2 keys and 2 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -170,7 +176,7 @@ local reserved = {}
 if again then
   local locks = {}
   for i = 1, count do
-    locks[i] = KEYS[11 + 2 * i]
+    locks[i] = KEYS[13 + 2 * i]
   end
   if count > 0 then
     local tokens = redis.call('MGET', unpack(locks))
@@ -299,16 +305,20 @@ local starts = {}
 local hashes = {}
 local names = {}
 local order = {}
+local keyed = {}
+local holders = {}
 local bytes = 0
 local crowded = {}
 for i = 1, count do
   local id = ARGV[14 + 2 * i]
   if held[i] or redeemed[i] or place[id] then
-    local hash = redis.pcall('HGETALL', KEYS[10 + 2 * i])
+    local hash = redis.pcall('HGETALL', KEYS[12 + 2 * i])
     local started = 0
     local size = 0
     local made = 0
     local named
+    local unique
+    local release
     local excess
     if not hash.err then
       for f = 1, #hash, 2 do
@@ -323,6 +333,10 @@ for i = 1, count do
           made = tonumber(hash[f + 1]) or 0
         elseif hash[f] == 'name' then
           named = hash[f + 1]
+        elseif hash[f] == 'deid' then
+          unique = hash[f + 1]
+        elseif hash[f] == 'deu' then
+          release = hash[f + 1]
         end
       end
     end
@@ -331,13 +345,13 @@ for i = 1, count do
       crowded[#crowded + 1] = id
     elseif not hash.err and #hash == 0 then
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[11 + 2 * i])
+      redis.call('DEL', KEYS[13 + 2 * i])
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'orphan', 'jobId', id)
       end
     elseif not named then
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[11 + 2 * i])
+      redis.call('DEL', KEYS[13 + 2 * i])
       redis.call('ZADD', KEYS[8], now, id)
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id)
@@ -355,11 +369,15 @@ for i = 1, count do
           spent = spent + 1
         end
         started = started + 1
-        redis.call('HSET', KEYS[10 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
-        locks[#locks + 1] = KEYS[11 + 2 * i]
+        redis.call('HSET', KEYS[12 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
+        locks[#locks + 1] = KEYS[13 + 2 * i]
         locks[#locks + 1] = token
         leases[#leases + 1] = deadline
         leases[#leases + 1] = id
+        if unique and release == 'started' then
+          keyed[#keyed + 1] = unique
+          holders[#holders + 1] = id
+        end
         if level == 'all' then
           redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'active', 'jobId', id,
             'name', named, 'attempt', made + 1, 'worker', worker)
@@ -399,6 +417,20 @@ if #locks > 0 then
 end
 if #leases > 0 then
   redis.call('ZADD', KEYS[6], unpack(leases))
+end
+-- A key is released only by the job that holds it.
+if #keyed > 0 then
+  local owners = redis.call('HMGET', KEYS[12], unpack(keyed))
+  local free = {}
+  for k = 1, #keyed do
+    if owners[k] == holders[k] then
+      free[#free + 1] = keyed[k]
+    end
+  end
+  if #free > 0 then
+    redis.call('HDEL', KEYS[12], unpack(free))
+    redis.call('ZREM', KEYS[13], unpack(free))
+  end
 end
 
 local started = {}

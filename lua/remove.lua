@@ -24,6 +24,8 @@
 --- @key waiting-children zset parents by when their children are next looked for
 --- @key outbox zset deliveries to other queues by when they are next tried
 --- @key outbox-body hash what is to be delivered
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -39,6 +41,8 @@
 --- @field parentKey job
 --- @field parent job
 --- @field * outbox-body
+--- @field deid job
+--- @field * dedup
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(removed|active|again|missing) what happened
@@ -59,9 +63,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 14) / 6)
-if count < 1 or #KEYS ~= 14 + 6 * count or #ARGV ~= 2 + count then
-  return redis.error_reply('EMQARGS remove takes 14 keys and 2 arguments, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 16) / 6)
+if count < 1 or #KEYS ~= 16 + 6 * count or #ARGV ~= 2 + count then
+  return redis.error_reply('EMQARGS remove takes 16 keys and 2 arguments, then 6 keys and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -92,6 +96,8 @@ local leaving = {}
 local keys = {}
 local entries = {}
 local bodies = {}
+local keyed = {}
+local holders = {}
 for i = 1, count do
   local id = ids[i]
   local verdict = 'removed'
@@ -102,11 +108,11 @@ for i = 1, count do
   elseif completed[i] or failed[i] or unfit[i] then
     ended[i] = true
   elseif not ranks[i] and not dues[i] and not parents[i] then
-    local last = redis.pcall('HGET', KEYS[6 * i + 9], 'lst')
+    local last = redis.pcall('HGET', KEYS[6 * i + 11], 'lst')
     local outcome = type(last) == 'string' and string.match(last, ' (%S+)$')
     if outcome == 'completed' or outcome == 'failed' then
       ended[i] = true -- the stub of a job of which nothing was kept
-    elseif redis.call('EXISTS', KEYS[6 * i + 9]) == 0 then
+    elseif redis.call('EXISTS', KEYS[6 * i + 11]) == 0 then
       verdict = 'missing'
     elseif looked > 0 and looked + length > 100000 then
       verdict = 'again'
@@ -120,7 +126,7 @@ for i = 1, count do
     seen[id] = true
     leaving[#leaving + 1] = id
     if not ended[i] then
-      local fields = redis.pcall('HMGET', KEYS[6 * i + 9], 'parentKey', 'parent')
+      local fields = redis.pcall('HMGET', KEYS[6 * i + 11], 'parentKey', 'parent')
       if fields[1] and fields[2] and string.find(fields[1], '^emq:{[%w._-]+}:[%w._-]+$') then
         entries[#entries + 1] = now
         entries[#entries + 1] = id
@@ -128,16 +134,35 @@ for i = 1, count do
         bodies[#bodies + 1] = string.format('%.0f', now) .. ' report ' .. fields[1] .. ' removed ' .. fields[2] .. '\nit was removed'
       end
     end
-    keys[#keys + 1] = KEYS[6 * i + 9]
-    keys[#keys + 1] = KEYS[6 * i + 10]
+    local key = redis.pcall('HGET', KEYS[6 * i + 11], 'deid')
+    if type(key) == 'string' then
+      keyed[#keyed + 1] = key
+      holders[#holders + 1] = id
+    end
     keys[#keys + 1] = KEYS[6 * i + 11]
     keys[#keys + 1] = KEYS[6 * i + 12]
     keys[#keys + 1] = KEYS[6 * i + 13]
     keys[#keys + 1] = KEYS[6 * i + 14]
+    keys[#keys + 1] = KEYS[6 * i + 15]
+    keys[#keys + 1] = KEYS[6 * i + 16]
   end
 end
 if #leaving > 0 then
   redis.call('DEL', unpack(keys))
+  -- A key is released only by the job that holds it.
+  if #keyed > 0 then
+    local owners = redis.call('HMGET', KEYS[15], unpack(keyed))
+    local free = {}
+    for k = 1, #keyed do
+      if owners[k] == holders[k] then
+        free[#free + 1] = keyed[k]
+      end
+    end
+    if #free > 0 then
+      redis.call('HDEL', KEYS[15], unpack(free))
+      redis.call('ZREM', KEYS[16], unpack(free))
+    end
+  end
   redis.call('ZREM', KEYS[3], unpack(leaving))
   redis.call('ZREM', KEYS[5], unpack(leaving))
   redis.call('ZREM', KEYS[7], unpack(leaving))

@@ -4,6 +4,9 @@
 --- whose hash is gone is dropped, one whose hash cannot be used is put into
 --- quarantine.
 ---
+--- A job that came with a unique key takes it again, without a limit of time. If
+--- another job holds it, the job stays where it is and the answer is "duplicate".
+---
 --- @memory drains
 --- @key meta hash the queue's version
 --- @key wait list ids without priority; the next to run is at the tail
@@ -13,6 +16,8 @@
 --- @key quarantine zset ids that cannot be run
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
@@ -28,9 +33,13 @@
 --- @field finishedOn job
 --- @field failedReason job
 --- @field lst job
+--- @field deid job
+--- @field * dedup
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
---- @record results verdict word(retried|unfailed|missing|orphan|quarantined) what happened
+--- @record results verdict word(retried|duplicate|unfailed|missing|orphan|quarantined) what happened
+--- @record results owner string the id of the job that holds the key of a duplicate
+--- @record results unique string that key
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -47,9 +56,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = #KEYS - 8
+local count = #KEYS - 10
 if count < 1 or #ARGV ~= 2 + count then
-  return redis.error_reply('EMQARGS retry takes 8 keys and 2 arguments, then 1 key and 1 argument for each job')
+  return redis.error_reply('EMQARGS retry takes 10 keys and 2 arguments, then 1 key and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -76,25 +85,51 @@ local waiting = {}
 local ranked = {}
 local broken = {}
 local tokens = {}
+local holders = {}
+local holds = {}
+local endless = {}
+local unique = {}
+local rivals = {}
 for i = 1, count do
   local id = ids[i]
   if not scores[i] or seen[id] then
-    verdicts[i] = redis.call('EXISTS', KEYS[8 + i]) == 1 and 'unfailed' or 'missing'
+    verdicts[i] = redis.call('EXISTS', KEYS[10 + i]) == 1 and 'unfailed' or 'missing'
   else
     seen[id] = true
-    leaving[#leaving + 1] = id
-    local fields = redis.pcall('HMGET', KEYS[8 + i], 'name', 'priority', 'lst')
+    local fields = redis.pcall('HMGET', KEYS[10 + i], 'name', 'priority', 'lst', 'deid')
     if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
       return fields
     end
-    if fields.err or (not fields[1] and redis.call('EXISTS', KEYS[8 + i]) == 1) then
+    local key = fields[1] and fields[4]
+    local over
+    if key then
+      local term = redis.call('ZSCORE', KEYS[10], key)
+      over = term and tonumber(term) <= now
+      local owner = holders[key] or (not over and redis.call('HGET', KEYS[9], key))
+      unique[i] = key
+      rivals[i] = owner and owner ~= id and owner
+    end
+    if rivals[i] then
+      verdicts[i] = 'duplicate'
+    elseif fields.err or (not fields[1] and redis.call('EXISTS', KEYS[10 + i]) == 1) then
       verdicts[i] = 'quarantined'
+      leaving[#leaving + 1] = id
       broken[#broken + 1] = now
       broken[#broken + 1] = id
     elseif not fields[1] then
       verdicts[i] = 'orphan'
+      leaving[#leaving + 1] = id
     else
       verdicts[i] = 'retried'
+      leaving[#leaving + 1] = id
+      if key then
+        holders[key] = id
+        holds[#holds + 1] = key
+        holds[#holds + 1] = id
+        if over then
+          endless[#endless + 1] = key
+        end
+      end
       tokens[i] = string.match(fields[3] or '', '^(.+) %S+$') or '-'
       local priority = tonumber(fields[2] or 0) or 0
       if priority > 0 then
@@ -109,12 +144,18 @@ end
 
 if #leaving > 0 then
   redis.call('ZREM', KEYS[5], unpack(leaving))
+  if #endless > 0 then
+    redis.call('ZREM', KEYS[10], unpack(endless))
+  end
+  if #holds > 0 then
+    redis.call('HSET', KEYS[9], unpack(holds))
+  end
   for i = 1, count do
     if verdicts[i] == 'retried' then
-      redis.call('HDEL', KEYS[8 + i], 'stc', 'defa', 'finishedOn', 'failedReason')
+      redis.call('HDEL', KEYS[10 + i], 'stc', 'defa', 'finishedOn', 'failedReason')
       -- The settle that failed it is answered "already" if it comes again, and
       -- the job is not taken for one that has ended.
-      redis.call('HSET', KEYS[8 + i], 'atm', 0, 'lst', tokens[i] .. ' retry')
+      redis.call('HSET', KEYS[10 + i], 'atm', 0, 'lst', tokens[i] .. ' retry')
     end
     if verdicts[i] == 'orphan' or verdicts[i] == 'quarantined' then
       if level ~= 'none' then
@@ -143,4 +184,11 @@ end
 if #ranked + #waiting > 0 and not stopped then
   redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
 end
-return { now, verdicts }
+local results = {}
+for i = 1, count do
+  local r = #results
+  results[r + 1] = verdicts[i]
+  results[r + 2] = rivals[i] or ''
+  results[r + 3] = rivals[i] and unique[i] or ''
+end
+return { now, results }

@@ -34,6 +34,9 @@ var expelSource string
 //go:embed extend.lua
 var extendSource string
 
+//go:embed heal.lua
+var healSource string
+
 //go:embed inspect.lua
 var inspectSource string
 
@@ -61,11 +64,17 @@ var progressSource string
 //go:embed promote.lua
 var promoteSource string
 
+//go:embed prune.lua
+var pruneSource string
+
 //go:embed recover.lua
 var recoverSource string
 
 //go:embed remove.lua
 var removeSource string
+
+//go:embed replace.lua
+var replaceSource string
 
 //go:embed report.lua
 var reportSource string
@@ -112,6 +121,7 @@ var scripts = [...]Script{
 	newScript("erase", eraseSource),
 	newScript("expel", expelSource),
 	newScript("extend", extendSource),
+	newScript("heal", healSource),
 	newScript("inspect", inspectSource),
 	newScript("list", listSource),
 	newScript("log", logSource),
@@ -121,8 +131,10 @@ var scripts = [...]Script{
 	newScript("pick", pickSource),
 	newScript("progress", progressSource),
 	newScript("promote", promoteSource),
+	newScript("prune", pruneSource),
 	newScript("recover", recoverSource),
 	newScript("remove", removeSource),
+	newScript("replace", replaceSource),
 	newScript("report", reportSource),
 	newScript("resume", resumeSource),
 	newScript("retry", retrySource),
@@ -166,68 +178,77 @@ func Expel() Script { return scripts[8] }
 // Extend returns extend.lua.
 func Extend() Script { return scripts[9] }
 
+// Heal returns heal.lua.
+func Heal() Script { return scripts[10] }
+
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[10] }
+func Inspect() Script { return scripts[11] }
 
 // List returns list.lua.
-func List() Script { return scripts[11] }
+func List() Script { return scripts[12] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[12] }
+func Log() Script { return scripts[13] }
 
 // Obliterate returns obliterate.lua.
-func Obliterate() Script { return scripts[13] }
+func Obliterate() Script { return scripts[14] }
 
 // Override returns override.lua.
-func Override() Script { return scripts[14] }
+func Override() Script { return scripts[15] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[15] }
+func Pause() Script { return scripts[16] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[16] }
+func Pick() Script { return scripts[17] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[17] }
+func Progress() Script { return scripts[18] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[18] }
+func Promote() Script { return scripts[19] }
+
+// Prune returns prune.lua.
+func Prune() Script { return scripts[20] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[19] }
+func Recover() Script { return scripts[21] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[20] }
+func Remove() Script { return scripts[22] }
+
+// Replace returns replace.lua.
+func Replace() Script { return scripts[23] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[21] }
+func Report() Script { return scripts[24] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[22] }
+func Resume() Script { return scripts[25] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[23] }
+func Retry() Script { return scripts[26] }
 
 // Schedule returns schedule.lua.
-func Schedule() Script { return scripts[24] }
+func Schedule() Script { return scripts[27] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[25] }
+func Settle() Script { return scripts[28] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[26] }
+func Sweep() Script { return scripts[29] }
 
 // Tick returns tick.lua.
-func Tick() Script { return scripts[27] }
+func Tick() Script { return scripts[30] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[28] }
+func Trim() Script { return scripts[31] }
 
 // Unschedule returns unschedule.lua.
-func Unschedule() Script { return scripts[29] }
+func Unschedule() Script { return scripts[32] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[30] }
+func Verify() Script { return scripts[33] }
 
 // View returns view.lua.
-func View() Script { return scripts[31] }
+func View() Script { return scripts[34] }

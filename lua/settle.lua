@@ -29,6 +29,8 @@
 --- @key events stream what happened
 --- @key outbox zset deliveries to other queues by when they are next tried
 --- @key outbox-body hash what is to be delivered
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -48,6 +50,7 @@
 --- @item announce flag whether the outcome is an event at every level
 --- @item job string the job's wire name, for the event
 --- @item report bytes the head of the report to its parent: report, the key of the parent's hash, outcome and edge; empty for none
+--- @item unique string the unique key that the job's end releases; empty for none
 --- @field version meta
 --- @field paused meta
 --- @field blocked meta
@@ -63,6 +66,8 @@
 --- @field lst job
 --- @field parentKey job
 --- @field * outbox-body
+--- @field rpb job
+--- @field * dedup
 --- @stores returnvalue job value
 --- @stores failedReason job value
 --- @stores stacktrace job trace
@@ -91,9 +96,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 12) / 3)
-if count < 1 or #KEYS ~= 12 + 3 * count or #ARGV ~= 2 + 14 * count then
-  return redis.error_reply('EMQARGS settle takes 12 keys and 2 arguments, then 3 keys and 14 arguments for each job')
+local count = math.floor((#KEYS - 14) / 3)
+if count < 1 or #KEYS ~= 14 + 3 * count or #ARGV ~= 2 + 15 * count then
+  return redis.error_reply('EMQARGS settle takes 14 keys and 2 arguments, then 3 keys and 15 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -105,7 +110,7 @@ local outcomes = { completed = true, failed = true, retry = true, snooze = true,
 local jobs = {}
 local locks = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 15 * (i - 1)
   if ARGV[a + 2] == '' or not outcomes[ARGV[a + 3]] then
     return redis.error_reply('EMQARGS a token is empty or an outcome unknown')
   end
@@ -120,8 +125,8 @@ for i = 1, count do
   if not whole(ARGV[a + 10], 0, 2097151) or not whole(ARGV[a + 11], 0, 1) or not whole(ARGV[a + 12], 0, 1) then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151, keep and announce 0 or 1')
   end
-  jobs[i] = KEYS[10 + 3 * i]
-  locks[i] = KEYS[11 + 3 * i]
+  jobs[i] = KEYS[12 + 3 * i]
+  locks[i] = KEYS[13 + 3 * i]
 end
 
 local time = redis.call('TIME')
@@ -136,18 +141,19 @@ local seen = {}
 local twins = {}
 local leaving = {}
 local freed = {}
+local held = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 15 * (i - 1)
   local id = ARGV[a + 1]
   verdicts[i] = 'settled'
   standing[i] = ARGV[a + 3]
   if tokens[i] ~= ARGV[a + 2] or seen[id] then
     verdicts[i] = 'lost'
     standing[i] = ''
-    local last = redis.pcall('HGET', KEYS[10 + 3 * i], 'lst')
+    local last = redis.pcall('HGET', KEYS[12 + 3 * i], 'lst')
     if seen[id] and tokens[i] == ARGV[a + 2] then
       verdicts[i] = 'already'
-      standing[i] = ARGV[2 + 14 * (seen[id] - 1) + 3]
+      standing[i] = ARGV[2 + 15 * (seen[id] - 1) + 3]
       twins[i] = seen[id]
     elseif type(last) == 'string' then
       local token, outcome = string.match(last, '^(.+) (%S+)$')
@@ -155,19 +161,21 @@ for i = 1, count do
         verdicts[i] = 'already'
         standing[i] = outcome
       end
-    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[10 + 3 * i]) == 0 then
+    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[12 + 3 * i]) == 0 then
       verdicts[i] = 'gone'
     end
-  elseif not complete and redis.call('EXISTS', KEYS[10 + 3 * i]) == 0 then
+  elseif not complete and redis.call('EXISTS', KEYS[12 + 3 * i]) == 0 then
     -- Its hash was lost while it ran: what is left of it goes too.
     verdicts[i] = 'gone'
     standing[i] = ''
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[11 + 3 * i]
+    freed[#freed + 1] = KEYS[13 + 3 * i]
+    held[#held + 1] = ARGV[a + 15]
   else
     seen[id] = i
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[11 + 3 * i]
+    freed[#freed + 1] = KEYS[13 + 3 * i]
+    held[#held + 1] = ARGV[a + 15]
   end
 end
 
@@ -178,6 +186,28 @@ local opened = meta[3] == 'limit' and #leaving > 0
 if #leaving > 0 then
   redis.call('ZREM', KEYS[5], unpack(leaving))
   redis.call('DEL', unpack(freed))
+  -- A key is released only by the job that holds it.
+  local keyed = {}
+  local holders = {}
+  for k = 1, #held do
+    if held[k] ~= '' then
+      keyed[#keyed + 1] = held[k]
+      holders[#holders + 1] = leaving[k]
+    end
+  end
+  if #keyed > 0 then
+    local owners = redis.call('HMGET', KEYS[13], unpack(keyed))
+    local free = {}
+    for k = 1, #keyed do
+      if owners[k] == holders[k] then
+        free[#free + 1] = keyed[k]
+      end
+    end
+    if #free > 0 then
+      redis.call('HDEL', KEYS[13], unpack(free))
+      redis.call('ZREM', KEYS[14], unpack(free))
+    end
+  end
 end
 
 local completed = {}
@@ -189,7 +219,7 @@ local broken = {}
 local entries = {}
 local bodies = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 15 * (i - 1)
   local id = ARGV[a + 1]
   local outcome = ARGV[a + 3]
   local ended = outcome == 'completed' or outcome == 'failed'
@@ -200,25 +230,28 @@ for i = 1, count do
     if ended and not kept then
       -- Nothing is kept but a stub, which answers a replay for as long as one
       -- may come.
-      local name = redis.pcall('HGET', KEYS[10 + 3 * i], 'name')
-      redis.call('DEL', KEYS[10 + 3 * i], KEYS[12 + 3 * i])
-      redis.call('HSET', KEYS[10 + 3 * i], 'name', type(name) == 'string' and name or '', 'lst', last)
+      local fields = redis.pcall('HMGET', KEYS[12 + 3 * i], 'name', 'rpb')
+      redis.call('DEL', KEYS[12 + 3 * i], KEYS[14 + 3 * i])
+      redis.call('HSET', KEYS[12 + 3 * i], 'name', fields[1] or '', 'lst', last)
+      if fields[2] then
+        redis.call('HSET', KEYS[12 + 3 * i], 'rpb', fields[2])
+      end
       if ARGV[a + 14] == '' then
-        redis.call('PEXPIRE', KEYS[10 + 3 * i], 60000)
+        redis.call('PEXPIRE', KEYS[12 + 3 * i], 60000)
       else
-        redis.call('HSET', KEYS[10 + 3 * i], 'parentKey', string.match(ARGV[a + 14], '^report (%S+) '))
+        redis.call('HSET', KEYS[12 + 3 * i], 'parentKey', string.match(ARGV[a + 14], '^report (%S+) '))
       end
     elseif outcome == 'completed' then
-      written = redis.pcall('HSET', KEYS[10 + 3 * i],
+      written = redis.pcall('HSET', KEYS[12 + 3 * i],
         'returnvalue', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'failed' then
-      written = redis.pcall('HSET', KEYS[10 + 3 * i],
+      written = redis.pcall('HSET', KEYS[12 + 3 * i],
         'failedReason', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'retry' then
-      written = redis.pcall('HSET', KEYS[10 + 3 * i],
+      written = redis.pcall('HSET', KEYS[12 + 3 * i],
         'failedReason', ARGV[a + 4], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     else
-      written = redis.pcall('HSET', KEYS[10 + 3 * i],
+      written = redis.pcall('HSET', KEYS[12 + 3 * i],
         'ukn', ARGV[a + 9], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     end
     if type(written) == 'table' then
@@ -236,7 +269,7 @@ for i = 1, count do
         bodies[#bodies + 1] = string.format('%.0f', now) .. ' ' .. ARGV[a + 14] .. '\n' .. ARGV[a + 4]
       end
       if ARGV[a + 5] ~= '' and (kept or not ended) then
-        redis.call('HSET', KEYS[10 + 3 * i], 'stacktrace', ARGV[a + 5])
+        redis.call('HSET', KEYS[12 + 3 * i], 'stacktrace', ARGV[a + 5])
       end
       local delay = tonumber(ARGV[a + 6])
       local priority = tonumber(ARGV[a + 10])

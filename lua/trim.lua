@@ -12,6 +12,8 @@
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
 --- @key outbox zset deliveries to other queues by when they are next tried
+--- @key dedup hash unique keys to the id of the job that holds each
+--- @key dedup-due zset unique keys by when their time is over
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -25,6 +27,9 @@
 --- @field version meta
 --- @field name job
 --- @field lst job
+--- @field deid job
+--- @field rpb job
+--- @field * dedup
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(trimmed|kept|gone) what happened
@@ -43,9 +48,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 4) / 6)
-if count < 1 or #KEYS ~= 4 + 6 * count or #ARGV ~= 1 + 3 * count then
-  return redis.error_reply('EMQARGS trim takes 4 keys and 1 argument, then 6 keys and 3 arguments for each job')
+local count = math.floor((#KEYS - 6) / 6)
+if count < 1 or #KEYS ~= 6 + 6 * count or #ARGV ~= 1 + 3 * count then
+  return redis.error_reply('EMQARGS trim takes 6 keys and 1 argument, then 6 keys and 3 arguments for each job')
 end
 if ARGV[1] ~= 'completed' and ARGV[1] ~= 'failed' then
   return redis.error_reply('EMQARGS the set must be completed or failed')
@@ -75,6 +80,8 @@ local verdicts = {}
 local leaving = {}
 local keys = {}
 local stubs = {}
+local keyed = {}
+local holders = {}
 for i = 1, count do
   local age = tonumber(ARGV[3 * i])
   local newer = tonumber(ARGV[3 * i + 1])
@@ -96,18 +103,20 @@ for i = 1, count do
     verdicts[i] = old and 'trimmed' or 'kept'
     if old then
       leaving[#leaving + 1] = ids[i]
-      keys[#keys + 1] = KEYS[6 * i - 1]
-      keys[#keys + 1] = KEYS[6 * i]
       keys[#keys + 1] = KEYS[6 * i + 1]
       keys[#keys + 1] = KEYS[6 * i + 2]
       keys[#keys + 1] = KEYS[6 * i + 3]
       keys[#keys + 1] = KEYS[6 * i + 4]
+      keys[#keys + 1] = KEYS[6 * i + 5]
+      keys[#keys + 1] = KEYS[6 * i + 6]
+      local fields = redis.pcall('HMGET', KEYS[6 * i + 1], 'name', 'lst', 'deid', 'rpb')
+      if not fields.err and fields[3] then
+        keyed[#keyed + 1] = fields[3]
+        holders[#holders + 1] = ids[i]
+      end
       local left = math.floor(tonumber(scores[i])) + 60000 - now
-      if left > 0 then
-        local fields = redis.pcall('HMGET', KEYS[6 * i - 1], 'name', 'lst')
-        if not fields.err and fields[1] then
-          stubs[i] = { fields[1], fields[2] or '- ' .. ARGV[1], math.min(left, 60000) }
-        end
+      if left > 0 and not fields.err and fields[1] then
+        stubs[i] = { fields[1], fields[2] or '- ' .. ARGV[1], math.min(left, 60000), fields[4] }
       end
     end
   end
@@ -119,10 +128,27 @@ if #leaving > 0 then
     redis.call('ZREM', KEYS[3], unpack(leaving))
   end
   redis.call('DEL', unpack(keys))
+  -- A key is released only by the job that holds it.
+  if #keyed > 0 then
+    local owners = redis.call('HMGET', KEYS[5], unpack(keyed))
+    local free = {}
+    for k = 1, #keyed do
+      if owners[k] == holders[k] then
+        free[#free + 1] = keyed[k]
+      end
+    end
+    if #free > 0 then
+      redis.call('HDEL', KEYS[5], unpack(free))
+      redis.call('ZREM', KEYS[6], unpack(free))
+    end
+  end
   for i = 1, count do
     if stubs[i] then
-      redis.call('HSET', KEYS[6 * i - 1], 'name', stubs[i][1], 'lst', stubs[i][2])
-      redis.call('PEXPIRE', KEYS[6 * i - 1], stubs[i][3])
+      redis.call('HSET', KEYS[6 * i + 1], 'name', stubs[i][1], 'lst', stubs[i][2])
+      if stubs[i][4] then
+        redis.call('HSET', KEYS[6 * i + 1], 'rpb', stubs[i][4])
+      end
+      redis.call('PEXPIRE', KEYS[6 * i + 1], stubs[i][3])
     end
   end
 end

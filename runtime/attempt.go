@@ -247,6 +247,8 @@ func (a attempt) result(outcome script.SettleOutcome) result {
 		starts:   a.envelope.AttemptsStarted,
 		unknown:  a.envelope.UnknownCount,
 		priority: a.envelope.Priority,
+		unique:   a.envelope.DeduplicationID,
+		until:    a.envelope.DeduplicationUntil,
 		keep:     true,
 		announce: a.route.result && (outcome == script.SettleOutcomeCompleted || outcome == script.SettleOutcomeFailed),
 	}

@@ -29,7 +29,7 @@ type Outcome[R any] struct {
 	Handle Handle[R]
 	// Err, where set, says why the job was not added: [ErrNotSent] for items
 	// after a chunk that failed, [ErrJobMismatch] for an id that another job
-	// has, or the error of the item's chunk.
+	// has, a [*DuplicateError], or the error of the item's chunk.
 	Err error
 }
 

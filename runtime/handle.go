@@ -51,9 +51,13 @@ func (s State) Ended() bool { return s == StateCompleted || s == StateFailed }
 type Handle[R any] struct {
 	// ID is the job's id.
 	ID string
-	// Existing says that the job was there already when it was to be added, and
-	// was left as it was.
+	// Existing says that the job was there already when it was to be added: one
+	// of this id, or one that holds the unique key. It was left as it was, unless
+	// Replaced is set.
 	Existing bool
+	// Replaced says that the job that was there has got the content of the one
+	// that was to be added; see [ConflictReplace].
+	Replaced bool
 
 	client *Client
 	queue  wire.Queue
@@ -62,9 +66,13 @@ type Handle[R any] struct {
 }
 
 func handleOf[R any](client *Client, job Prepared, sent Sent) Handle[R] {
+	id := job.id
+	if sent.ID != id.String() { // another job holds the unique key
+		id, _ = wire.ParseStoredJobID(sent.ID)
+	}
 	return Handle[R]{
-		ID: sent.ID, Existing: sent.Existing,
-		client: client, queue: job.queue, job: job.id, name: job.name,
+		ID: sent.ID, Existing: sent.Existing, Replaced: sent.Replaced,
+		client: client, queue: job.queue, job: id, name: job.name,
 	}
 }
 

@@ -25,13 +25,15 @@ const (
 	// cleanBusy is how many pages with something to delete make the next turn
 	// come sooner, so that jobs are deleted as fast as they end.
 	cleanBusy = 5
+	// prunePage is how many unique keys are released at a time.
+	prunePage = 500
 )
 
 // fieldOpts is the field of a job that holds its settings.
 var fieldOpts, _ = wire.WireName("opts")
 
-// cleanLoop deletes ended jobs that are kept no longer, in small steps beside
-// the work of the queue, whenever it is this worker's turn. The workers of a
+// cleanLoop deletes ended jobs that are kept no longer, and releases unique keys
+// whose time is over, in small steps beside the work of the queue, whenever it is this worker's turn. The workers of a
 // queue, in whatever process, have one turn after the other.
 func (r *runner) cleanLoop() {
 	pause := r.clean
@@ -57,9 +59,28 @@ func (r *runner) cleanLoop() {
 			}
 		}
 		if mine {
+			if err := r.prune(); err != nil && r.store.Err() == nil {
+				r.log.Warn("releasing unique keys whose time is over failed; trying again later", "error", err)
+			}
 			r.giveTurn(rest)
 		}
 	}
+}
+
+// prune releases unique keys whose time is over and that nobody asked for since.
+func (r *runner) prune() error {
+	for more := true; more && r.store.Err() == nil; {
+		a := r.exchange(script.Prune{Limit: prunePage}.Call(r.queue))[0]
+		if a.err != nil {
+			return a.err
+		}
+		reply, err := script.DecodePrune(a.reply)
+		if err != nil {
+			return err
+		}
+		more = reply.Freed == prunePage
+	}
+	return nil
 }
 
 // giveTurn gives the turn back. If that fails it runs out.

@@ -9,7 +9,10 @@ import (
 // JobType is a job's contract: its wire name and version, the types of its
 // payload and result, and its settings. It is what everything generic takes;
 // emqgen writes a function that returns it, such as WelcomeJob.
-type JobType[T, R any] struct{ spec JobSpec }
+type JobType[T, R any] struct {
+	spec   JobSpec
+	unique func(*UniqueKey, *T) // nil for a job that is not unique by its payload
+}
 
 // NewJobType returns the job type that spec describes.
 func NewJobType[T, R any](spec JobSpec) JobType[T, R] { return JobType[T, R]{spec: spec} }

@@ -16,7 +16,8 @@ import (
 // id. It can be kept, in an outbox table, say, written in the transaction that
 // the job belongs to, and be sent again: as long as the job is in the store,
 // which is until it has ended and its keep has run out, it is not added twice. A
-// delay counts from when it is added.
+// delay counts from when it is added. If another job holds its unique key nothing
+// is stored under its own id: sent again after that job has ended, it is added.
 type Prepared struct {
 	queue    wire.Queue
 	id       wire.JobID
@@ -29,6 +30,7 @@ type Prepared struct {
 	due      time.Time
 	priority int
 	events   EventLevel
+	unique   uniqueKey
 	// fresh says that the id was minted for one call and is known to nobody
 	// else, so that a job that exists under it is this one.
 	fresh bool
@@ -83,7 +85,22 @@ func (p Prepared) item() script.AddItem {
 	if !p.due.IsZero() {
 		item.Due = max(p.due.Add(time.Millisecond-1).UnixMilli(), 1) // rounded up: never early
 	}
+	if p.unique.key != "" {
+		item.Unique = p.unique.key
+		item.Until = script.AddUntil(p.unique.until.word())
+		item.Term = ceilMilliseconds(p.unique.term)
+	}
 	return item
+}
+
+// replacement is the job as what another one, that holds its key, is to become.
+func (p Prepared) replacement(owner wire.JobID) script.ReplaceItem {
+	item := p.item()
+	return script.ReplaceItem{
+		ID: owner, By: p.id.String(), Data: item.Data, Codec: item.Codec, Version: item.Version, Opts: item.Opts,
+		Delay: item.Delay, Due: item.Due, Priority: item.Priority,
+		Unique: item.Unique, Until: script.ReplaceUntil(item.Until), Term: item.Term,
+	}
 }
 
 // preparedJSON is a Prepared at rest.
@@ -99,6 +116,15 @@ type preparedJSON struct {
 	Due      *time.Time      `json:"due,omitempty"`
 	Priority int             `json:"priority,omitempty"`
 	Events   EventLevel      `json:"events,omitempty"`
+	Unique   *uniqueJSON     `json:"unique,omitempty"`
+}
+
+// uniqueJSON is the unique key of a Prepared at rest.
+type uniqueJSON struct {
+	Key      string   `json:"key"`
+	Until    Until    `json:"until,omitempty"`
+	For      int64    `json:"forNanoseconds,omitempty"`
+	Conflict Conflict `json:"conflict,omitempty"`
 }
 
 // MarshalJSON encodes the job so that [Prepared.UnmarshalJSON] gives it back.
@@ -113,6 +139,9 @@ func (p Prepared) MarshalJSON() ([]byte, error) {
 	}
 	if !p.due.IsZero() {
 		at.Due = &p.due
+	}
+	if u := p.unique; u.key != "" {
+		at.Unique = &uniqueJSON{Key: u.key, Until: u.until, For: int64(u.term), Conflict: u.conflict}
 	}
 	return json.Marshal(at)
 }
@@ -141,6 +170,13 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 	if at.Due != nil {
 		p.due = *at.Due
 	}
+	if u := at.Unique; u != nil {
+		spec := UniqueSpec{Key: u.Key, Until: u.Until, For: time.Duration(u.For), Conflict: u.Conflict}
+		if spec.Key == "" || spec.check() != nil {
+			return fmt.Errorf("echomq: prepared job %q: its unique key is out of range", at.ID)
+		}
+		p.unique = uniqueKey{key: spec.Key, until: spec.Until, term: spec.For, conflict: spec.Conflict}
+	}
 	return nil
 }
 
@@ -150,6 +186,7 @@ const maxYear = 9999
 // enqueueConfig is what the options of one job come to.
 type enqueueConfig struct {
 	spec    JobSpec
+	unique  bool // the job is to have a unique key
 	id      string
 	idGiven bool
 	in      bool

@@ -45,7 +45,8 @@ func NewProducer(client *Client, spec QueueSpec, opts ...ProducerOption) *Produc
 	return &Producer{client: client, spec: spec, config: config}
 }
 
-// Enqueue adds one job and returns its handle. An error that is
+// Enqueue adds one job and returns its handle; or, if the job is unique and
+// another one holds its key, what its [Conflict] says. An error that is
 // [ErrOutcomeUnknown] or [ErrNotReplicated] carries the job's id.
 func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payload T, opts ...EnqueueOption) (Handle[R], error) {
 	prepared, err := prepare(p, job, payload, opts)
@@ -69,7 +70,7 @@ func Prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts ...Enqueu
 }
 
 func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []EnqueueOption) (Prepared, error) {
-	config := enqueueConfig{spec: job.spec}
+	config := enqueueConfig{spec: job.spec, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{})}
 	for _, opt := range opts {
 		opt.applyEnqueue(&config)
 	}
@@ -97,6 +98,9 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 	if err := config.settle(&prepared); err != nil {
 		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
 	}
+	if prepared.unique, err = uniqueOf(job, &payload, config); err != nil {
+		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+	}
 	if err := prepared.seal(p.client.transforms, data, p.config.payloadLimit); err != nil {
 		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
 	}
@@ -122,8 +126,11 @@ func (c *Client) Send(ctx context.Context, jobs ...Prepared) ([]Sent, error) {
 type Sent struct {
 	// ID is the job's id.
 	ID string
-	// Existing says that a job of this id was there already.
+	// Existing says that a job of this id, or one with the same unique key, was
+	// there already. ID is then that job's.
 	Existing bool
+	// Replaced says that the job that was there has got this one's content.
+	Replaced bool
 	// Err, where set, says why the job was not added; or, as an
 	// [ErrOutcomeUnknown], that it is not known whether it was; or, as an
 	// [ErrNotReplicated], that it was and may be lost in a fail-over.
@@ -177,37 +184,7 @@ func (c *Client) sendChunk(ctx context.Context, jobs []Prepared, results []Sent)
 	if err := c.meet(ctx, queue); err != nil {
 		return err
 	}
-	items := make([]script.AddItem, len(jobs))
-	for i := range jobs {
-		items[i] = jobs[i].item()
-	}
-	call := script.Add{
-		Events:  script.AddEvents(jobs[0].events.word()),
-		History: DefaultEventHistory,
-		Items:   items,
-	}
-	reply, err := c.call(ctx, fmt.Sprintf("add to queue %q", queue), call.Call(queue))
-	if err != nil {
-		return withIDs(err, jobs)
-	}
-	added, err := script.DecodeAdd(reply)
-	if err != nil {
-		return withIDs(&StoreError{Kind: ErrOutcomeUnknown, Op: fmt.Sprintf("add to queue %q", queue), Err: err}, jobs)
-	}
-	for i, result := range added.Results {
-		results[i].Err = nil
-		results[i].parent = result.Parent
-		results[i].Existing = result.Verdict == script.AddVerdictExists
-		if results[i].Existing && result.Name != jobs[i].name {
-			results[i].Err = fmt.Errorf("echomq: job %q of queue %q: %w: it is %q, not %q",
-				jobs[i].id, queue, ErrJobMismatch, result.Name, jobs[i].name)
-		}
-		if results[i].Existing && jobs[i].fresh {
-			// The id was minted for this very call: what exists is this job.
-			results[i].Existing = false
-		}
-	}
-	return nil
+	return chunk{client: c, queue: queue, jobs: jobs, results: results}.send(ctx)
 }
 
 // level words, as the scripts take them.

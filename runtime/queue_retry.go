@@ -10,7 +10,8 @@ import (
 // Retry makes failed jobs ready to run again, behind those that wait, and
 // returns an outcome for each id, in order: [ErrJobNotFailed] for one in another
 // state, [ErrJobMissing] for one that does not exist, [ErrJobQuarantined] for
-// one whose record is damaged.
+// one whose record is damaged, and a [*DuplicateError] for one whose unique key
+// another job holds by now.
 //
 // A job gets all its attempts and stalls again; the errors of its past attempts
 // stay in its record. If a call fails its error is returned beside the outcomes,
@@ -28,28 +29,67 @@ func (q *Queue) Retry(ctx context.Context, ids ...string) ([]JobOutcome, error) 
 }
 
 func (q *Queue) retryChunk(ctx context.Context, jobs []placed, outcomes []JobOutcome) error {
+	for range uniqueTries {
+		again, err := q.retryOnce(ctx, jobs, outcomes)
+		if err != nil || len(again) == 0 {
+			return err
+		}
+		jobs = again
+	}
+	return nil
+}
+
+// retryOnce makes one call, and returns the jobs whose unique keys were held by
+// jobs that are gone.
+func (q *Queue) retryOnce(ctx context.Context, jobs []placed, outcomes []JobOutcome) (again []placed, err error) {
 	call := script.Retry{Events: script.RetryEventsFinal, History: DefaultEventHistory}
 	for _, job := range jobs {
 		call.Items = append(call.Items, script.RetryItem{ID: job.id})
 	}
 	raw, err := q.call(ctx, "retry jobs of", call.Call(q.queue))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reply, err := script.DecodeRetry(raw)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var heal script.Heal
+	var rivals []placed
 	for i, job := range jobs {
+		result := reply.Results[i]
+		if result.Verdict == script.RetryVerdictDuplicate {
+			outcomes[job.at].Err = &DuplicateError{Queue: q.queue.Name(), Job: job.id.String(), Owner: result.Owner}
+			if owner, err := wire.ParseStoredJobID(result.Owner); err == nil {
+				heal.Items = append(heal.Items, script.HealItem{ID: owner, Unique: result.Unique})
+				rivals = append(rivals, job)
+			}
+			continue
+		}
 		outcomes[job.at].Err = map[script.RetryVerdict]error{
 			script.RetryVerdictRetried:     nil,
 			script.RetryVerdictUnfailed:    ErrJobNotFailed,
 			script.RetryVerdictMissing:     ErrJobMissing,
 			script.RetryVerdictOrphan:      ErrJobMissing,
 			script.RetryVerdictQuarantined: ErrJobQuarantined,
-		}[reply.Results[i].Verdict]
+		}[result.Verdict]
 	}
-	return nil
+	if len(rivals) == 0 {
+		return nil, nil
+	}
+	if raw, err = q.call(ctx, "look for the holders of unique keys of", heal.Call(q.queue)); err != nil {
+		return nil, err
+	}
+	healed, err := script.DecodeHeal(raw)
+	if err != nil {
+		return nil, err
+	}
+	for i, result := range healed.Results {
+		if result.Verdict != script.HealVerdictHeld {
+			again = append(again, rivals[i])
+		}
+	}
+	return again, nil
 }
 
 // RetryAll makes all jobs ready again that had failed by the time of the call,
@@ -100,7 +140,7 @@ func (q *Queue) RetryAll(ctx context.Context, opts ...BulkOption) (int64, error)
 }
 
 // Retry makes the job ready to run again if it has failed. The error is
-// [ErrJobNotFailed], [ErrJobMissing] or [ErrJobQuarantined].
+// [ErrJobNotFailed], [ErrJobMissing], [ErrJobQuarantined] or a [*DuplicateError].
 func (h Handle[R]) Retry(ctx context.Context) error {
 	q, err := h.checked(ctx)
 	if err != nil {

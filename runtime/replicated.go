@@ -3,6 +3,7 @@ package echomq
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -19,7 +20,7 @@ const century = 100 * 365 * 24 * time.Hour
 
 // acknowledged reports whether replicas are to acknowledge what a call does.
 func (c *Client) acknowledged(call script.Call) bool {
-	return c.replicas > 0 && (call.Script.Name == "add" || call.Script.Name == "settle" || call.Script.Name == "deliver")
+	return c.replicas > 0 && slices.Contains([]string{"add", "deliver", "replace", "settle"}, call.Script.Name)
 }
 
 // shortfall is a call that too few replicas have acknowledged in time.

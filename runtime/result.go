@@ -23,9 +23,27 @@ type result struct {
 	starts   int
 	unknown  int
 	priority int
+	unique   string // the key that the job came with
+	until    string // what releases it
 	keep     bool
 	announce bool
 	report   string // the head of the report to the job's parent, empty for none
+}
+
+// released returns the unique key that the end of the job releases, if it is its
+// end.
+func (r result) released() string {
+	ended := r.outcome == script.SettleOutcomeCompleted || r.outcome == script.SettleOutcomeFailed
+	switch r.until {
+	case string(script.AddUntilStarted): // released by the pick
+		return ""
+	case string(script.AddUntilRemoved):
+		ended = ended && !r.keep
+	}
+	if !ended {
+		return ""
+	}
+	return r.unique
 }
 
 func (r result) bytes() int { return len(r.value) + len(r.trace) + len(r.report) }
@@ -59,7 +77,7 @@ func settleCall(level EventLevel, results []result) script.Settle {
 			Value: res.value, Trace: res.trace,
 			Delay:    ceilMilliseconds(res.delay),
 			Attempts: int64(res.attempts), Starts: int64(res.starts), Unknown: int64(res.unknown),
-			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce, Job: res.name,
+			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce, Job: res.name, Unique: res.released(),
 			Report: []byte(res.report),
 		}
 	}

@@ -139,6 +139,9 @@ type JobSpec struct {
 	Keep KeepSpec
 	// Batch says how jobs are gathered for a batch handler.
 	Batch BatchSpec
+	// Unique says what is to be done about jobs that are the same; see
+	// [JobType.UniqueBy].
+	Unique UniqueSpec
 }
 
 // RetrySpec says what follows an attempt that failed. Zero values stand for the

@@ -71,6 +71,7 @@ type Job struct {
 	Delay    Duration `json:"delay,omitempty"`
 	Retry    Retry    `json:"retry,omitzero"`
 	Keep     Keep     `json:"keep,omitzero"`
+	Unique   *Unique  `json:"unique,omitempty"`
 	// Batch is set where the handler takes many jobs at once.
 	Batch *Batch `json:"batch,omitempty"`
 }
@@ -116,6 +117,44 @@ type Batch struct {
 	Size int      `json:"size,omitempty"`
 	Wait Duration `json:"wait,omitempty"`
 }
+
+// Unique says which jobs are the same, and what is to be done about it.
+type Unique struct {
+	// Fields are in the order of the directive; without any, all jobs of the type
+	// are the same.
+	Fields   []UniqueField `json:"fields"`
+	Until    string        `json:"until,omitempty"`
+	For      Duration      `json:"for,omitempty"`
+	Conflict string        `json:"conflict,omitempty"`
+}
+
+// UniqueField is a field that is part of a unique key.
+type UniqueField struct {
+	// Path are the names of the fields from the payload to this one, embedded
+	// structs included.
+	Path []string `json:"path"`
+	// Pointers are the places in Path of fields that are pointers.
+	Pointers []int `json:"pointers,omitempty"`
+	// Form is how the value enters the key.
+	Form UniqueForm `json:"form"`
+	// Converted is set where the value's type is not that of its form.
+	Converted bool `json:"converted,omitempty"`
+}
+
+// UniqueForm is how a value enters a unique key.
+type UniqueForm string
+
+// The forms of values.
+const (
+	UniqueBool  UniqueForm = "bool"
+	UniqueInt   UniqueForm = "int"
+	UniqueUint  UniqueForm = "uint"
+	UniqueText  UniqueForm = "text"
+	UniqueBytes UniqueForm = "bytes"
+	UniqueTime  UniqueForm = "time"
+	// UniqueMarshaled is the text that the value's MarshalText returns.
+	UniqueMarshaled UniqueForm = "marshaled"
+)
 
 // Keep says how long finished jobs are kept.
 type Keep struct {

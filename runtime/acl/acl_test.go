@@ -35,8 +35,8 @@ func TestRuleOfAProducer(t *testing.T) {
 	t.Parallel()
 	rule := ruleFor(t, acl.Request{Role: acl.Producer, User: "shop", Queues: queues(t, "a", "b"), Legacy: []string{"bull", "x*[y]?"}})
 	assert.Equal(t, "ACL SETUSER shop on resetkeys resetchannels clearselectors -@all"+
-		" +asking +client|setname +cluster|slots +command +evalsha +exists +hget +hmget +hset +incrby +lindex +llen +lpush"+
-		" +lrange +ping +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zscore ~emq:{a}:* ~emq:{b}:*"+
+		" +asking +client|setname +cluster|slots +command +evalsha +exists +hdel +hget +hmget +hset +incrby +lindex +llen +lpush"+
+		" +lrange +ping +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zrem +zscore ~emq:{a}:* ~emq:{b}:*"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)"+
 		` (+exists %R~bull:a:meta %R~x\*\[y\]\?:a:meta %R~bull:b:meta %R~x\*\[y\]\?:b:meta)`, rule.String())
 	assert.Contains(t, rule.Args(), "(+sadd %W~emq:{emq}:queues)", "a selector is one word")

@@ -41,14 +41,14 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "inspect", "report", "schedule"},
+	Producer: {"add", "heal", "inspect", "replace", "report", "schedule"},
 	Flow:     {"acknowledge", "add", "deliver", "verify"},
 	Worker: {
-		"acknowledge", "collect", "due", "expel", "extend", "log", "pick", "progress", "promote", "recover", "schedule", "settle", "sweep",
-		"tick", "trim", "unschedule",
+		"acknowledge", "collect", "due", "expel", "extend", "log", "pick", "progress", "promote", "prune", "recover", "schedule", "settle",
+		"sweep", "tick", "trim", "unschedule",
 	},
 	Operator: {
-		"override", "pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate",
+		"override", "pause", "resume", "counts", "list", "view", "remove", "retry", "heal", "drain", "erase", "obliterate",
 	},
 }
 

@@ -32,6 +32,12 @@ var situations = map[string]string{
 	"logged":                 `completed zset a=900 b=950; a hash name=mail progress=1 lgc=2; a:logs list "1 800 one" "2 801 two"`,
 	"failed":                 `failed zset a=900 b=950; a hash name=mail data=1 finishedOn=900 lst="w:1 failed"`,
 	"stub":                   `a stub name=mail lst="w:1 completed"`,
+	"unique":                 `dedup hash k=a; dedup-due zset k=4000000000001; wait list a; a hash name=mail data=1 deid=k deu=finished; marker zset a=0`,
+	"unique and delayed":     `dedup hash k=a; delayed zset a=4000000000001; a hash name=mail data=1 opts={} cdc=pb delay=5 priority=2 deid=k deu=started`,
+	"unique until started":   `dedup hash k=a; dedup-due zset k=4000000000001; active zset a=1000; reserved hash a=w:1; a hash name=mail data=1 deid=k deu=started`,
+	"unique and active":      `dedup hash k=a; dedup-due zset k=1000; active zset a=1000; a:lock text w:1; a hash name=mail data=1 ats=1 deid=k deu=finished rpb=c`,
+	"unique until removed":   `dedup hash k=a; dedup-due zset k=1000; completed zset a=900; a hash name=mail data=1 finishedOn=900 deid=k deu=removed`,
+	"unique and lost":        `dedup hash k=a; dedup-due zset k=4000000000001`,
 	"lost while waiting":     `wait list a; marker zset a=0`,
 	"lost while due":         `delayed zset a=1000`,
 	"lost while active":      `active zset a=1000; a:lock text w:1`,
@@ -84,7 +90,12 @@ func calls() map[string]model.Caller {
 		"add of one":         script.Add{Events: "none", History: 100, Items: []script.AddItem{{ID: jobID("f"), Name: "mail", Version: 1}}},
 		"add of one, ranked": script.Add{Events: "final", History: 100, Items: []script.AddItem{{ID: jobID("f"), Name: "mail", Version: 1, Priority: 2097151}}},
 		"add by due time":    script.Add{Events: "all", History: 100, Items: []script.AddItem{{ID: jobID("f"), Name: "mail", Version: 1, Due: farFuture}}},
-		"add of nothing":     script.Add{Events: "all", History: 100},
+		"add with keys": script.Add{Events: "all", History: 100, Items: []script.AddItem{
+			{ID: jobID("d"), Name: "mail", Version: 1, Unique: "k", Until: "started"},
+			{ID: jobID("e"), Name: "mail", Version: 1, Unique: "k", Until: "started"},
+			{ID: jobID("f"), Name: "mail", Version: 1, Unique: "l", Until: "finished", Term: hour},
+		}},
+		"add of nothing": script.Add{Events: "all", History: 100},
 
 		"pick of nothing":      pick(0),
 		"pick of one":          pick(1),
@@ -165,12 +176,21 @@ func calls() map[string]model.Caller {
 		}}},
 		"settle reported": script.Settle{Events: "all", History: 100, Items: []script.SettleItem{
 			{ID: a, Token: "w:1", Outcome: "completed", Report: []byte("report emq:{mail}:p completed 0|fail|mail|a||mail")}}},
+		"heal":  script.Heal{Items: []script.HealItem{{ID: a, Unique: "k"}, {ID: b, Unique: "l"}}},
+		"prune": script.Prune{Limit: 1},
+		"replace": script.Replace{Events: "all", History: 100, Items: []script.ReplaceItem{{
+			ID: a, By: "d", Data: []byte("2"), Version: 2, Delay: 5, Priority: 1, Unique: "k", Until: "removed", Term: hour,
+		}}},
+		"replace with defaults": script.Replace{Events: "all", History: 100, Items: []script.ReplaceItem{{
+			ID: a, By: "d", Version: 1, Unique: "k", Until: "started",
+		}}},
 	}
 	for _, outcome := range []script.SettleOutcome{"completed", "failed", "retry", "snooze", "release"} {
 		for what, item := range map[string]script.SettleItem{
 			"":            {Keep: true, Value: []byte("a value"), Trace: []byte(`["one"]`)},
 			" in a while": {Delay: hour, Keep: true, Announce: true},
 			" not kept":   {Priority: 3},
+			" with a key": {Keep: true, Unique: "k"},
 		} {
 			item.ID, item.Token, item.Outcome, item.Attempts, item.Starts = a, "w:1", outcome, 1, 1
 			other := item

@@ -128,6 +128,7 @@ func firstCalls() map[string]model.Caller {
 		"drain": all["drain"], "expel": all["expel"], "erase": all["erase"], "obliterate": all["obliterate"], "sweep": all["sweep"],
 		"deliver": all["deliver"], "collect": all["collect"], "acknowledge": all["acknowledge"], "verify": all["verify"],
 		"override": all["override"],
+		"heal":     all["heal"], "prune": all["prune"], "replace": all["replace"],
 	}
 }
 

@@ -65,6 +65,7 @@ var stages = []stage{
 	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
 	{"flow", "a parent runs when its child has ended, which is told it through the outbox", (*trip).flow},
 	{"scheduled", "a job repeats; its first slot comes and it runs; the schedule is removed", (*trip).scheduled},
+	{"unique", "a delayed job holds a unique key; another one is answered with it, a third takes its place and time", (*trip).unique},
 	{"trimmed", "ended jobs that are no longer kept are deleted, with every key of theirs", (*trip).trimmed},
 }
 
@@ -389,6 +390,33 @@ func (t *trip) limited(ctx context.Context) error {
 		}
 	}
 	return queue.ClearOverrides(ctx)
+}
+
+// unique adds three jobs that are the same, of which one runs. The call that
+// releases keys whose time is over is one that workers make now and then.
+func (t *trip) unique(ctx context.Context) error {
+	key := func(conflict echomq.Conflict) echomq.EnqueueOption {
+		return echomq.Unique(echomq.UniqueSpec{Key: "probe", For: time.Hour, Conflict: conflict})
+	}
+	owner, err := t.add(ctx, "unique", key(echomq.ConflictExisting), echomq.In(time.Hour))
+	if err != nil {
+		return err
+	}
+	same, err := t.add(ctx, "unique", key(echomq.ConflictExisting))
+	if err != nil {
+		return err
+	}
+	replaced, err := t.add(ctx, "unique", key(echomq.ConflictReplace), echomq.In(50*time.Millisecond))
+	if err != nil {
+		return err
+	}
+	if owner.Existing || same.ID != owner.ID || replaced.ID != owner.ID || !replaced.Replaced {
+		return fmt.Errorf("jobs %s, %s and %s are the same and stand beside each other", owner.ID, same.ID, replaced.ID)
+	}
+	if err := awaitResult(ctx, owner, "done: unique"); err != nil {
+		return err
+	}
+	return t.call(ctx, script.Prune{Limit: 100}.Call(t.queue))
 }
 
 // wait waits for a signal.

@@ -64,6 +64,13 @@ type Envelope struct {
 	Parent string `wire:"parent" json:"parent,omitempty"`
 	// Children is for how many children the job waited before it ran.
 	Children int `wire:"chn" json:"children,omitempty"`
+	// DeduplicationID is the unique key that the job came with.
+	DeduplicationID string `wire:"deid" json:"deduplicationId,omitempty"`
+	// DeduplicationUntil is what releases the key: started, finished or removed.
+	DeduplicationUntil string `wire:"deu" json:"deduplicationUntil,omitempty"`
+	// ReplacedBy is the id of the job that last took this one's place instead of
+	// being added.
+	ReplacedBy string `wire:"rpb" json:"replacedBy,omitempty"`
 	// LastSettle is the token and outcome of the last settle, by which a settle
 	// that is sent again is recognised.
 	LastSettle string `wire:"lst" json:"-"`

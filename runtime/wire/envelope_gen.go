@@ -9,32 +9,35 @@ import (
 
 // The wire names of the fields of a job's hash.
 const (
-	FieldName            = "name"
-	FieldData            = "data"
-	FieldCodec           = "cdc"
-	FieldPayloadVersion  = "ver"
-	FieldOpts            = "opts"
-	FieldTimestamp       = "timestamp"
-	FieldDelay           = "delay"
-	FieldPriority        = "priority"
-	FieldAttemptsMade    = "atm"
-	FieldAttemptsStarted = "ats"
-	FieldStalledCounter  = "stc"
-	FieldUnknownCount    = "ukn"
-	FieldProcessedOn     = "processedOn"
-	FieldFinishedOn      = "finishedOn"
-	FieldProcessedBy     = "pb"
-	FieldReturnValue     = "returnvalue"
-	FieldFailedReason    = "failedReason"
-	FieldStacktrace      = "stacktrace"
-	FieldRepeatJobKey    = "rjk"
-	FieldProgress        = "progress"
-	FieldLogCount        = "lgc"
-	FieldDeferredFailure = "defa"
-	FieldParentKey       = "parentKey"
-	FieldParent          = "parent"
-	FieldChildren        = "chn"
-	FieldLastSettle      = "lst"
+	FieldName               = "name"
+	FieldData               = "data"
+	FieldCodec              = "cdc"
+	FieldPayloadVersion     = "ver"
+	FieldOpts               = "opts"
+	FieldTimestamp          = "timestamp"
+	FieldDelay              = "delay"
+	FieldPriority           = "priority"
+	FieldAttemptsMade       = "atm"
+	FieldAttemptsStarted    = "ats"
+	FieldStalledCounter     = "stc"
+	FieldUnknownCount       = "ukn"
+	FieldProcessedOn        = "processedOn"
+	FieldFinishedOn         = "finishedOn"
+	FieldProcessedBy        = "pb"
+	FieldReturnValue        = "returnvalue"
+	FieldFailedReason       = "failedReason"
+	FieldStacktrace         = "stacktrace"
+	FieldRepeatJobKey       = "rjk"
+	FieldProgress           = "progress"
+	FieldLogCount           = "lgc"
+	FieldDeferredFailure    = "defa"
+	FieldParentKey          = "parentKey"
+	FieldParent             = "parent"
+	FieldChildren           = "chn"
+	FieldDeduplicationID    = "deid"
+	FieldDeduplicationUntil = "deu"
+	FieldReplacedBy         = "rpb"
+	FieldLastSettle         = "lst"
 )
 
 // EnvelopeFields returns the wire names of the fields of a job's hash, in
@@ -66,6 +69,9 @@ func EnvelopeFields() []string {
 		FieldParentKey,
 		FieldParent,
 		FieldChildren,
+		FieldDeduplicationID,
+		FieldDeduplicationUntil,
+		FieldReplacedBy,
 		FieldLastSettle,
 	}
 }
@@ -124,6 +130,12 @@ func LongName(wire string) (long string, ok bool) {
 		return "parent", true
 	case FieldChildren:
 		return "children", true
+	case FieldDeduplicationID:
+		return "deduplicationId", true
+	case FieldDeduplicationUntil:
+		return "deduplicationUntil", true
+	case FieldReplacedBy:
+		return "replacedBy", true
 	}
 	return "", false
 }
@@ -182,6 +194,12 @@ func WireName(long string) (wire string, ok bool) {
 		return FieldParent, true
 	case "children":
 		return FieldChildren, true
+	case "deduplicationId":
+		return FieldDeduplicationID, true
+	case "deduplicationUntil":
+		return FieldDeduplicationUntil, true
+	case "replacedBy":
+		return FieldReplacedBy, true
 	}
 	return "", false
 }
@@ -259,6 +277,12 @@ func (h *Envelope) Set(wire, value string) error {
 		h.Parent = string(value)
 	case FieldChildren:
 		reason = setNumber(value, &h.Children)
+	case FieldDeduplicationID:
+		h.DeduplicationID = string(value)
+	case FieldDeduplicationUntil:
+		h.DeduplicationUntil = string(value)
+	case FieldReplacedBy:
+		h.ReplacedBy = string(value)
 	case FieldLastSettle:
 		h.LastSettle = string(value)
 	}

@@ -112,7 +112,8 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 			Completed: retention(job.Directive("keep"), "completed"),
 			Failed:    retention(job.Directive("keep"), "failed"),
 		},
-		Batch: batch(job.Directive("batch")),
+		Unique: b.unique(job),
+		Batch:  batch(job.Directive("batch")),
 	}
 }
 

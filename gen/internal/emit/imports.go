@@ -19,7 +19,7 @@ const (
 
 // locals are the names of receivers, parameters and variables in generated
 // functions. No import may have one of them.
-var locals = []string{"ctx", "client", "opts", "p", "payload", "items", "handler", "job", "producer"}
+var locals = []string{"ctx", "client", "opts", "p", "payload", "items", "handler", "job", "producer", "key"}
 
 // importNames decides the name of every import, before anything is emitted: so
 // that the names do not depend on the order of use.

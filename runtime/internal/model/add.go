@@ -19,6 +19,15 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 			reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictExists, Name: job.Fields["name"], Parent: job.Fields["parentKey"]})
 			continue
 		}
+		if item.Unique != "" {
+			if owner, held := s.holder(item.Unique, now); held {
+				s.reach("add", "duplicate")
+				reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictDuplicate, Owner: owner})
+				continue
+			}
+			s.reach("add", "unique")
+			s.hold(item.Unique, id, item.Term, now)
+		}
 		due := item.Due
 		if due == 0 {
 			due = now + item.Delay
@@ -81,6 +90,9 @@ func addedFields(item script.AddItem, due, now int64) map[string]string {
 	}
 	if item.Children > 0 {
 		fields["chn"] = strconv.FormatInt(item.Children, 10)
+	}
+	if item.Unique != "" {
+		fields["deid"], fields["deu"] = item.Unique, string(item.Until)
 	}
 	if due > now {
 		fields["delay"] = strconv.FormatInt(due-now, 10)

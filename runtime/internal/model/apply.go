@@ -17,14 +17,23 @@ func (s *State) Refusal(call Caller) string {
 	if s.Version != "" && s.Version != Version {
 		return "EMQVERSION"
 	}
-	if pick, ok := call.(script.Pick); ok {
-		seen := map[wire.JobID]bool{}
-		for _, item := range pick.Items {
-			if seen[item.ID] {
-				return "EMQARGS"
-			}
-			seen[item.ID] = true
+	var declared []wire.JobID
+	switch call := call.(type) {
+	case script.Pick:
+		for _, item := range call.Items {
+			declared = append(declared, item.ID)
 		}
+	case script.Replace:
+		for _, item := range call.Items {
+			declared = append(declared, item.ID)
+		}
+	}
+	seen := map[wire.JobID]bool{}
+	for _, id := range declared {
+		if seen[id] {
+			return "EMQARGS"
+		}
+		seen[id] = true
 	}
 	if schedule, ok := call.(script.Schedule); ok {
 		seen := map[wire.SchedulerID]bool{}
@@ -66,6 +75,12 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.acknowledge(call, now)
 	case script.Verify:
 		return s.verify(call, now)
+	case script.Heal:
+		return s.heal(call, now)
+	case script.Prune:
+		return s.prune(call, now)
+	case script.Replace:
+		return s.replace(call, now)
 	case script.Due:
 		return s.due(call, now)
 	case script.Inspect:
@@ -147,6 +162,15 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Verify:
 		r, err := script.DecodeVerify(reply)
+		return r, r.Now, err
+	case script.Heal:
+		r, err := script.DecodeHeal(reply)
+		return r, r.Now, err
+	case script.Prune:
+		r, err := script.DecodePrune(reply)
+		return r, r.Now, err
+	case script.Replace:
+		r, err := script.DecodeReplace(reply)
 		return r, r.Now, err
 	case script.Due:
 		r, err := script.DecodeDue(reply)

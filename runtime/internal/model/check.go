@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -45,6 +46,7 @@ func (s *State) Check() error {
 			report(id, "is reserved and not active")
 		}
 	}
+	broken = append(broken, s.checkKeys()...)
 	return errors.Join(append(broken, s.checkFlows(), s.checkMarker())...)
 }
 
@@ -98,10 +100,11 @@ func (s *State) checkMarker() error {
 // forget ends the taint of ids of which nothing is left.
 func (s *State) forget() {
 	places := s.places()
+	holders := slices.Collect(maps.Values(s.Dedup))
 	for id := range s.Tainted {
 		_, locked := s.Locks[id]
 		_, reserved := s.Reserved[id]
-		if s.Jobs[id] == nil && len(places[id]) == 0 && !locked && !reserved {
+		if s.Jobs[id] == nil && len(places[id]) == 0 && !locked && !reserved && !slices.Contains(holders, id) {
 			delete(s.Tainted, id)
 		}
 	}

@@ -54,6 +54,9 @@ func (s *State) trim(c script.Trim, now int64) script.TrimReply {
 			s.reach("trim", "stub")
 			fields := s.Jobs[id].Fields
 			stub = &Job{Stub: true, Fields: map[string]string{"name": fields["name"], "lst": cmp.Or(fields["lst"], "- "+string(c.Set))}}
+			if by, replaced := fields["rpb"]; replaced {
+				stub.Fields["rpb"] = by
+			}
 		}
 		delete(set, id)
 		s.eraseJob(id)

@@ -183,6 +183,9 @@ func (p *picking) start(id, how string, job map[string]string) {
 		fields["pb"] = p.call.Worker
 		p.Locks[id] = p.call.Token
 		p.Active[id] = p.now + p.call.Lease
+		if fields["deu"] == "started" {
+			p.releaseKey(fields["deid"], id)
+		}
 		made, _ := strconv.ParseInt(fields["atm"], 10, 64)
 		p.event(p.call.Events == script.PickEventsAll, "active", id,
 			"name", fields["name"], "attempt", number(made+1), "worker", p.call.Worker)

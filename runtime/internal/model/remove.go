@@ -98,8 +98,11 @@ func (s *State) take(id string) {
 	}
 }
 
-// eraseJob deletes every key of a job.
+// eraseJob deletes every key of a job, and releases its unique key.
 func (s *State) eraseJob(id string) {
+	if job := s.Jobs[id]; job != nil && job.Fields["deid"] != "" {
+		s.releaseKey(job.Fields["deid"], id)
+	}
 	delete(s.Jobs, id)
 	delete(s.Locks, id)
 	for _, part := range wire.JobParts() {
@@ -190,6 +193,7 @@ func (s *State) obliterate(_ script.Obliterate, now int64) script.ObliterateRepl
 	default:
 		s.Version, s.Paused, s.Counter = "", false, 0
 		s.Reserved, s.Marker = map[string]string{}, ZSet{}
+		s.Dedup, s.DedupDue = map[string]string{}, ZSet{}
 		s.Turn = Turn{}
 		s.Outbox, s.Bodies = ZSet{}, map[string]string{}
 		for id, job := range s.Jobs { // which are the caller's to erase

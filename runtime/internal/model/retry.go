@@ -12,7 +12,7 @@ func (s *State) retry(c script.Retry, now int64) script.RetryReply {
 	retried := false
 	for _, item := range c.Items {
 		id := item.ID.String()
-		verdict := s.retryOne(id, now)
+		verdict, rival := s.retryOne(id, now)
 		s.reach("retry", string(verdict))
 		switch verdict {
 		case script.RetryVerdictRetried:
@@ -21,7 +21,11 @@ func (s *State) retry(c script.Retry, now int64) script.RetryReply {
 		case script.RetryVerdictOrphan, script.RetryVerdictQuarantined:
 			s.event(c.Events != script.RetryEventsNone, string(verdict), id)
 		}
-		reply.Results = append(reply.Results, script.RetryResult{Verdict: verdict})
+		result := script.RetryResult{Verdict: verdict, Owner: rival}
+		if rival != "" {
+			result.Unique = s.Jobs[id].Fields["deid"]
+		}
+		reply.Results = append(reply.Results, result)
 	}
 	if retried && !s.stopped(now) {
 		s.wake()
@@ -29,20 +33,28 @@ func (s *State) retry(c script.Retry, now int64) script.RetryReply {
 	return reply
 }
 
-func (s *State) retryOne(id string, now int64) script.RetryVerdict {
+func (s *State) retryOne(id string, now int64) (verdict script.RetryVerdict, rival string) {
 	if !s.Failed.has(id) {
 		if s.Jobs[id] == nil {
-			return script.RetryVerdictMissing
+			return script.RetryVerdictMissing, ""
 		}
-		return script.RetryVerdictUnfailed
+		return script.RetryVerdictUnfailed, ""
+	}
+	if key := s.keyOf(id); key != "" {
+		if owner, held := s.holder(key, now); held && owner != id {
+			return script.RetryVerdictDuplicate, owner
+		} else if !held {
+			s.reach("retry", "with its key")
+			s.hold(key, id, 0, now)
+		}
 	}
 	delete(s.Failed, id)
 	switch s.condition(id) {
 	case absent:
-		return script.RetryVerdictOrphan
+		return script.RetryVerdictOrphan, ""
 	case unusable:
 		s.Quarantine[id] = now
-		return script.RetryVerdictQuarantined
+		return script.RetryVerdictQuarantined, ""
 	}
 	fields := s.Jobs[id].Fields
 	for _, field := range []string{"stc", "defa", "finishedOn", "failedReason"} {
@@ -56,5 +68,5 @@ func (s *State) retryOne(id string, now int64) script.RetryVerdict {
 	priority, _ := strconv.ParseInt(fields["priority"], 10, 64)
 	s.reach("retry", map[bool]string{true: "to prioritized", false: "to wait"}[priority > 0])
 	s.enqueue(id, priority)
-	return script.RetryVerdictRetried
+	return script.RetryVerdictRetried, ""
 }

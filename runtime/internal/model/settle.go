@@ -47,6 +47,7 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 	}
 	delete(s.Locks, id)
 	delete(s.Active, id)
+	s.releaseKey(item.Unique, id)
 	gone := script.SettleResult{Verdict: script.SettleVerdictGone}
 	ended := item.Outcome == script.SettleOutcomeCompleted || item.Outcome == script.SettleOutcomeFailed
 	job := s.Jobs[id]
@@ -65,7 +66,11 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 	case ended && !item.Keep:
 		s.reach("settle", "stub")
 		delete(s.Parts, id+":logs")
-		s.Jobs[id] = &Job{Stub: true, Fields: map[string]string{"name": job.Fields["name"], "lst": last}}
+		stub := map[string]string{"name": job.Fields["name"], "lst": last}
+		if by, replaced := job.Fields["rpb"]; replaced {
+			stub["rpb"] = by
+		}
+		s.Jobs[id] = &Job{Stub: true, Fields: stub}
 		if len(item.Report) > 0 {
 			s.reach("settle", "lasting stub")
 			s.Jobs[id].Lasting = true

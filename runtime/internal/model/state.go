@@ -43,8 +43,12 @@ type State struct {
 	// hashes.
 	Schedulers ZSet
 	Records    map[string]map[string]string
-	Jobs       map[string]*Job
-	Locks      map[string]string
+	// Dedup has the job that holds each unique key, and DedupDue when the time of
+	// those keys is over that have one.
+	Dedup    map[string]string
+	DedupDue ZSet
+	Jobs     map[string]*Job
+	Locks    map[string]string
 	// Parts are other keys of jobs, by suffix.
 	Parts map[string]any
 	// Events are the events of the last call.
@@ -77,7 +81,7 @@ type Reach struct{ Script, What string }
 func New() *State {
 	return &State{
 		Prioritized: ZSet{}, Delayed: ZSet{}, Active: ZSet{}, Completed: ZSet{}, Failed: ZSet{},
-		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Schedulers: ZSet{}, Records: map[string]map[string]string{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Jobs: map[string]*Job{},
+		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Schedulers: ZSet{}, Records: map[string]map[string]string{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Dedup: map[string]string{}, DedupDue: ZSet{}, Jobs: map[string]*Job{},
 		Locks: map[string]string{}, Parts: map[string]any{}, Tainted: map[string]bool{},
 		Reached: map[Reach]int{}, Overrides: map[string]string{},
 	}

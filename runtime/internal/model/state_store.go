@@ -43,6 +43,7 @@ func (s *State) Store() Store {
 		"failed": s.Failed, "quarantine": s.Quarantine, "marker": s.Marker,
 		"waiting-children": s.Waiting, "outbox": s.Outbox,
 		"schedulers": s.Schedulers,
+		"dedup-due":  s.DedupDue,
 	} {
 		if len(set) > 0 {
 			store[key] = set
@@ -53,6 +54,9 @@ func (s *State) Store() Store {
 	}
 	if len(s.Bodies) > 0 {
 		store["outbox-body"] = Hash(s.Bodies)
+	}
+	if len(s.Dedup) > 0 {
+		store["dedup"] = Hash(s.Dedup)
 	}
 	for id, job := range s.Jobs {
 		switch {

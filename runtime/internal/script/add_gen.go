@@ -16,6 +16,11 @@ import (
 // A job whose id is taken is left as it is and answered "exists", so a call
 // that is sent again does no harm. With maxmemory reached nothing is written
 // and the answer is EMQFULL.
+//
+// A job may bring a key that only one job holds. If another holds it the job
+// is not added and the answer is "duplicate", with the holder's id; within
+// the call the first of two has it. A key whose time is over is held by
+// nobody.
 type Add struct {
 	// Events: which events are written.
 	Events AddEvents
@@ -56,11 +61,17 @@ type AddItem struct {
 	// Delivery: what is to be delivered to bring them into being; empty for
 	// none.
 	Delivery []byte
+	// Unique: the key that only one job is to hold; empty for none.
+	Unique string
+	// Until: what releases the key.
+	Until AddUntil
+	// Term: how long the key is held at most; 0 for no limit.
+	Term int64
 }
 
 // Call builds the call for queue.
 func (c Add) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+2*len(c.Items))
+	keys := make([]string, 0, 12+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -72,8 +83,10 @@ func (c Add) Call(queue wire.Queue) Call {
 		queue.Key("waiting-children"),
 		queue.Key("outbox"),
 		queue.Key("outbox-body"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
-	args := make([]any, 0, 2+14*len(c.Items))
+	args := make([]any, 0, 2+17*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -96,6 +109,9 @@ func (c Add) Call(queue wire.Queue) Call {
 			item.Children,
 			item.Edges,
 			item.Delivery,
+			item.Unique,
+			string(item.Until),
+			item.Term,
 		)
 	}
 	return Call{Script: lua.Add(), Keys: keys, Args: args}
@@ -117,6 +133,8 @@ type AddResult struct {
 	Name string
 	// Parent: the key of the parent of the job that exists.
 	Parent string
+	// Owner: the id of the job that holds the key of a duplicate.
+	Owner string
 }
 
 // DecodeAdd reads the reply to [Add] as the client returns it. The error is
@@ -138,7 +156,7 @@ func DecodeAdd(reply any) (AddReply, error) {
 }
 
 func decodeAddResults(d *decoder, value any) []AddResult {
-	const length = 3
+	const length = 4
 	flat := d.flat("results", value, length)
 	records := make([]AddResult, len(flat)/length)
 	d.records = "results"
@@ -149,6 +167,7 @@ func decodeAddResults(d *decoder, value any) []AddResult {
 			Verdict: decodeAddVerdict(d, "verdict", elements[0]),
 			Name:    d.text("name", elements[1]),
 			Parent:  d.text("parent", elements[2]),
+			Owner:   d.text("owner", elements[3]),
 		}
 	}
 	d.records = ""
@@ -165,21 +184,32 @@ const (
 	AddEventsAll   AddEvents = "all"
 )
 
+// AddUntil: what releases the key.
+type AddUntil string
+
+// The words of [AddUntil].
+const (
+	AddUntilStarted  AddUntil = "started"
+	AddUntilFinished AddUntil = "finished"
+	AddUntilRemoved  AddUntil = "removed"
+)
+
 // AddVerdict: what happened.
 type AddVerdict string
 
 // The words of [AddVerdict].
 const (
-	AddVerdictAdded  AddVerdict = "added"
-	AddVerdictExists AddVerdict = "exists"
+	AddVerdictAdded     AddVerdict = "added"
+	AddVerdictExists    AddVerdict = "exists"
+	AddVerdictDuplicate AddVerdict = "duplicate"
 )
 
 func decodeAddVerdict(d *decoder, element string, value any) AddVerdict {
 	switch word := AddVerdict(d.text(element, value)); word {
-	case AddVerdictAdded, AddVerdictExists:
+	case AddVerdictAdded, AddVerdictExists, AddVerdictDuplicate:
 		return word
 	default:
-		d.fail(element, "is %s and none of added, exists", describe(value))
+		d.fail(element, "is %s and none of added, exists, duplicate", describe(value))
 		return ""
 	}
 }

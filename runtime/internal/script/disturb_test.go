@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
+	"github.com/echomq/echomq-go/runtime/internal/script"
 )
 
 // disturb does to the queue what no script does: it takes the marker, lets time
@@ -72,6 +73,7 @@ func (w *world) passHour(ctx context.Context) error {
 	pipe := w.client.Pipeline()
 	for key, set := range map[string]model.ZSet{
 		"delayed": w.state.Delayed, "active": w.state.Active, "waiting-children": w.state.Waiting, "outbox": w.state.Outbox,
+		"dedup-due": w.state.DedupDue,
 	} {
 		for id, score := range set {
 			if score > w.clock+1000 {
@@ -270,11 +272,11 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 // anyWrite is a call of one of the scripts that write.
 func (w *world) anyWrite() model.Caller {
 	worker := w.workers[0]
-	return one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
+	return one[model.Caller](w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
 		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
 		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(),
 		w.someSchedule(), w.someUnschedule(), w.someTick(),
-		w.someDeliver(), w.someCollect(), w.someAcknowledge(), w.someOverride())
+		w.someDeliver(), w.someCollect(), w.someAcknowledge(), w.someOverride(), w.someHeal(), script.Prune{Limit: 1}, w.someReplace())
 }
 
 func (w *world) setVersion(ctx context.Context, version string) error {

@@ -35,7 +35,7 @@ type DrainItem struct {
 
 // Call builds the call for queue.
 func (c Drain) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8+6*len(c.Items))
+	keys := make([]string, 0, 10+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -45,6 +45,8 @@ func (c Drain) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
 	args := make([]any, 0, 4+len(c.Items))
 	args = append(args,

@@ -95,6 +95,9 @@ func (w *world) someAddItem(id wire.JobID) script.AddItem {
 		Version: one[int64](w, 1, 1, 2), Opts: []byte(one(w, "", `{"attempts":3}`)),
 		Priority: one[int64](w, 0, 0, 0, 1, 2, 2097151),
 	}
+	if w.chance(60) {
+		item.Unique, item.Until, item.Term = w.key(), w.until(), w.term()
+	}
 	for i := range item.Data {
 		item.Data[i] = byte('a' + i%26)
 	}

@@ -35,7 +35,7 @@ func (w *world) holdings(by *worker, forget bool) []holding {
 func (w *world) someSettle(by *worker) model.Caller {
 	call := script.Settle{Events: script.SettleEvents(w.level()), History: 1000}
 	for _, held := range w.holdings(by, !w.chance(10)) {
-		call.Items = append(call.Items, w.withReport(held, script.SettleItem{
+		item := w.withReport(held, script.SettleItem{
 			ID: jobID(held.id), Token: held.token,
 			Outcome: one(w, script.SettleOutcomeCompleted, script.SettleOutcomeFailed, script.SettleOutcomeFailed, script.SettleOutcomeRetry,
 				script.SettleOutcomeSnooze, script.SettleOutcomeRelease),
@@ -43,7 +43,9 @@ func (w *world) someSettle(by *worker) model.Caller {
 			Delay: one[int64](w, 0, 0, 1, 2, hour), Attempts: held.attempts + 1, Starts: held.starts,
 			Unknown: w.random.Int64N(3), Priority: held.priority,
 			Keep: w.chance(75), Announce: w.chance(20), Job: "mail",
-		}))
+		})
+		item.Unique = w.released(held, item)
+		call.Items = append(call.Items, item)
 	}
 	if len(call.Items) == 0 {
 		return nil

@@ -94,7 +94,7 @@ func modelSeeds(t *testing.T, count int) []uint64 {
 
 // reachable is everything that the scripts can do and the model test must see.
 const reachable = `
-add: waiting, prioritized, delayed, exists, parent, child, EMQVERSION
+add: waiting, prioritized, delayed, exists, parent, child, unique, duplicate, time over, EMQVERSION
 pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, limit switched off, limit overridden, rate switched off,
   rate overridden, interval changed, limit leaves fewer, rate leaves fewer, full, dry, another looks for the token,
@@ -106,6 +106,10 @@ extend: extended, lost, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, opened, EMQVERSION
 trim: trimmed, kept, gone, by age, by number, unreported, stub, EMQVERSION
+key: released, of another
+heal: held, freed, passed, EMQVERSION
+prune: freed, EMQVERSION
+replace: replaced, again, reserved, active, completed, failed, gone, passed, in its place, with its time, EMQARGS, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION
 resume: resumed, unchanged
@@ -128,7 +132,7 @@ list: rising, falling, a further page, waiting, a further page of those that wai
 view: missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, a stub, crowded
 remove: reported, from waiting-children, removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine,
   EMQVERSION
-retry: retried, unfailed, missing, orphan, quarantined, to wait, to prioritized, EMQVERSION
+retry: retried, duplicate, with its key, unfailed, missing, orphan, quarantined, to wait, to prioritized, EMQVERSION
 drain: removed of wait, removed of prioritized, removed of delayed, gone of wait, quarantined id, EMQVERSION
 expel: expelled to quarantine, expelled to nowhere, missing to quarantine, kept to quarantine, EMQVERSION
 erase: erased, running, EMQVERSION

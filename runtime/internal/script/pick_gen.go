@@ -29,7 +29,7 @@ import (
 // fills continuously. No more is popped than either allows, and what is left
 // tells of itself only when more may be popped: "blocked" in meta says why
 // it does not. An operator's override in meta goes over a number that is not
-// fixed.
+// fixed. A job that holds a unique key until it is started releases it here.
 //
 // While the queue is paused no head is popped, and the window is empty; what
 // is reserved is started nevertheless.
@@ -79,7 +79,7 @@ type PickItem struct {
 
 // Call builds the call for queue.
 func (c Pick) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 11+2*len(c.Items))
+	keys := make([]string, 0, 13+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -92,6 +92,8 @@ func (c Pick) Call(queue wire.Queue) Call {
 		queue.Key("marker"),
 		queue.Key("events"),
 		queue.Key("limiter"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
 	args := make([]any, 0, 15+2*len(c.Items))
 	args = append(args,

@@ -26,10 +26,10 @@ const fixture = `
 	completed   zset c1=900
 	failed      zset f1=900
 	marker      zset w1=0
-	w1          hash name=mail data=1
+	w1          hash name=mail data=1 deid=k1 deu=finished
 	w2          hash name=mail data=1
 	p1          hash name=mail data=1 priority=1
-	d1          hash name=mail data=1 delay=5
+	d1          hash name=mail data=1 delay=5 deid=k2 deu=started
 	a1          hash name=mail data=1 ats=1
 	a1:lock     text w:1
 	r1          hash name=mail data=1
@@ -43,13 +43,16 @@ const fixture = `
 	schedulers  zset s1=1000 s2=1000
 	scheduler:s1 hash rev=r name=mail
 	scheduler:s2 hash rev=r name=mail
+	dedup       hash k1=w1 k2=d1 k3=x
+	dedup-due   zset k3=1000
 `
 
 // wellFormed has a call of two items for each script that takes items.
 func wellFormed() map[string]model.Caller {
 	return map[string]model.Caller{
 		"add": script.Add{Events: "all", History: 100, Items: []script.AddItem{
-			{ID: jobID("n1"), Name: "mail", Version: 1}, {ID: jobID("n2"), Name: "mail", Version: 1, Priority: 2},
+			{ID: jobID("n1"), Name: "mail", Version: 1, Unique: "k4", Until: "started"},
+			{ID: jobID("n2"), Name: "mail", Version: 1, Priority: 2, Unique: "k5", Until: "removed"},
 		}},
 		"pick": script.Pick{Events: "all", History: 100, Token: "w:2", Worker: "w", Lease: 1000, Want: 2, Window: 2,
 			Limit: much, Payload: much, Items: []script.PickItem{{ID: jobID("w1")}, {ID: jobID("r1"), Reservation: "w:1"}}},
@@ -76,7 +79,13 @@ func wellFormed() map[string]model.Caller {
 		"verify": script.Verify{Bytes: 1000, Items: []script.VerifyItem{
 			{ID: jobID("w1"), Parent: "emq:{mail}:p9"}, {ID: jobID("c1"), Parent: "emq:{mail}:f1"},
 		}},
-		"due":    script.Due{Limit: 10},
+		"due":   script.Due{Limit: 10},
+		"heal":  script.Heal{Items: []script.HealItem{{ID: jobID("w1"), Unique: "k1"}, {ID: jobID("x"), Unique: "k3"}}},
+		"prune": script.Prune{Limit: 10},
+		"replace": script.Replace{Events: "all", History: 100, Items: []script.ReplaceItem{
+			{ID: jobID("w1"), By: "n1", Version: 1, Unique: "k1", Until: "finished"},
+			{ID: jobID("d1"), By: "n2", Version: 1, Unique: "k2", Until: "started"},
+		}},
 		"pause":  script.Pause{Events: "all", History: 100},
 		"resume": script.Resume{Events: "all", History: 100},
 		"inspect": script.Inspect{Items: []script.InspectItem{
@@ -168,9 +177,9 @@ func malformed(t *testing.T, call script.Call) map[string]script.Call {
 			args(fmt.Sprintf("%q for %s", value, argument.Name), changed)
 		}
 	}
-	if call.Script.Name == "pick" {
+	if twice := map[string]int{"pick": 2, "replace": 12}[call.Script.Name]; twice > 0 {
 		changed := slices.Clone(call.Args)
-		changed[len(changed)-2] = call.Args[len(call.Args)-4]
+		changed[len(changed)-twice] = call.Args[len(call.Args)-2*twice]
 		args("a job declared twice", changed)
 	}
 	return bad
@@ -205,7 +214,8 @@ func argumentsOf(t *testing.T, call script.Call) []argument {
 
 // limits are the ranges of arguments that have one.
 var limits = map[string][]string{
-	"add priority": {"-1", "2097152"}, "settle priority": {"-1", "2097152"},
+	"add priority": {"-1", "2097152"}, "add term": {"-1"}, "replace priority": {"-1", "2097152"}, "replace term": {"-1"},
+	"prune limit": {"0", "1001", "-1"}, "replace history": {"-1"}, "settle priority": {"-1", "2097152"},
 	"pick want": {"-1", "501"}, "pick window": {"0", "1001"}, "pick lease": {"0", "-1"}, "pick limit": {"-1"},
 	"schedule priority": {"-1", "2097152"}, "schedule version": {"0"}, "schedule next": {"-1", "9007199254740991"},
 	"schedule every": {"-1"}, "schedule delay": {"-1"}, "schedule limit": {"-1"}, "schedule end": {"-1"},
@@ -237,7 +247,7 @@ func (a argument) wrong() []string {
 			return []string{"0", "-1", "x", "1.5", "5/", "/5", "0/5", "5/0", "5/5/5", " none", "2147483648", "5/2678400001", "1000001/5"}
 		}
 		switch {
-		case a.Name == "token" && a.script != "extend" || a.script == "sweep":
+		case a.Name == "token" && a.script != "extend" || a.script == "sweep" || a.script == "replace" && (a.Name == "by" || a.Name == "unique"):
 			return []string{""}
 		case a.Name == "edge" && a.script == "deliver":
 			return []string{"", "0|fail|mail|w1|mail", "x|fail|mail|w1||mail", "0|never|mail|w1||mail", "0|fail|mail|w1||", "0|fail||w1||mail"}

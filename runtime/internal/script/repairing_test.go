@@ -103,8 +103,8 @@ func (w *world) someRetry() model.Caller {
 	if w.chance(40) {
 		ids = append(ids, w.ids(2)...)
 	}
-	for _, id := range w.state.Failed.Order() { // the damaged ones, which are rare
-		if job, err := wire.ParseStoredJobID(id); err == nil && w.state.Tainted[id] {
+	for _, id := range w.state.Failed.Order() { // what is rare: the damaged, and those whose key another has
+		if job, err := wire.ParseStoredJobID(id); err == nil && (w.state.Tainted[id] || w.rivalled(id)) {
 			ids = append(ids, job)
 		}
 	}

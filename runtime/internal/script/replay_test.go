@@ -49,6 +49,19 @@ var situations = map[string]string{
 		`scheduler:s hash rev=r name=mail cron= every=1000 tz= end=0`,
 	"the last of a schedule": `meta hash version=echomq:2.0.0 slot=1000` + "\n" + `schedulers zset s=1000` + "\n" +
 		`scheduler:s hash rev=r name=mail cnt=2 lim=3`,
+	"unique": `dedup hash k=a` + "\n" + `dedup-due zset k=4000000000001` + "\n" + `wait list a` + "\n" +
+		`a hash name=mail data=1 opts={} deid=k deu=finished` + "\n" + `marker zset a=0`,
+	"unique and delayed": `dedup hash k=a` + "\n" + `delayed zset a=4000000000001` + "\n" +
+		`a hash name=mail data=1 cdc=pb delay=5 priority=2 deid=k deu=started`,
+	"unique and reserved": `dedup hash k=a` + "\n" + `active zset a=1000` + "\n" + `reserved hash a=w:1` + "\n" +
+		`a hash name=mail data=1 deid=k deu=started`,
+	"unique and active": `dedup hash k=a` + "\n" + `active zset a=1000` + "\n" + `a:lock text w:1` + "\n" +
+		`a hash name=mail data=1 ats=1 deid=k deu=finished`,
+	"unique until removed": `dedup hash k=a` + "\n" + `completed zset a=900` + "\n" +
+		`a hash name=mail data=1 finishedOn=900 lst="w:1 completed" deid=k deu=removed`,
+	"unique and another's turn": `dedup hash k=b` + "\n" + `dedup-due zset k=1000` + "\n" + `b hash name=mail deid=k deu=removed` + "\n" +
+		`failed zset b=900` + "\n" + `active zset a=1000` + "\n" + `a:lock text w:1` + "\n" + `a hash name=mail data=1 ats=1 deid=k deu=finished`,
+	"unique and lost": `dedup hash k=a`,
 
 	"lost while waiting":       `wait list a` + "\n" + `marker zset a=0`,
 	"lost while delayed":       `delayed zset a=1000`,
@@ -137,6 +150,19 @@ func repeated() map[string][2]model.Caller {
 		"obliterate": twice(script.Obliterate{}),
 		"sweep": twice(script.Sweep{Worker: "w", Set: script.SweepSetCompleted, Step: script.SweepStepLook, Limit: 10,
 			Hold: hour}),
+		"add with a key": twice(script.Add{Events: script.AddEventsAll, History: 100, Items: []script.AddItem{
+			{ID: jobID("d"), Name: "mail", Version: 1, Unique: "k", Until: script.AddUntilStarted},
+			{ID: jobID("e"), Name: "mail", Version: 1, Unique: "k", Until: script.AddUntilStarted},
+			{ID: jobID("f"), Name: "mail", Version: 1, Unique: "l", Until: script.AddUntilFinished, Term: hour},
+		}}),
+		"heal":  twice(script.Heal{Items: []script.HealItem{{ID: a, Unique: "k"}}}),
+		"prune": twice(script.Prune{Limit: 10}),
+		"replace": twice(script.Replace{Events: script.ReplaceEventsAll, History: 100, Items: []script.ReplaceItem{{
+			ID: a, By: "d", Data: []byte("2"), Version: 2, Delay: hour, Priority: 1, Unique: "k", Until: script.ReplaceUntilRemoved, Term: hour,
+		}}}),
+		"replace with defaults": twice(script.Replace{Events: script.ReplaceEventsAll, History: 100, Items: []script.ReplaceItem{{
+			ID: a, By: "d", Data: []byte("2"), Version: 1, Unique: "k", Until: script.ReplaceUntilStarted,
+		}}}),
 		"pause":   twice(script.Pause{Events: script.PauseEventsAll, History: 100}),
 		"resume":  twice(script.Resume{Events: script.ResumeEventsAll, History: 100}),
 		"inspect": twice(script.Inspect{Items: []script.InspectItem{{ID: a}}}),
@@ -146,6 +172,7 @@ func repeated() map[string][2]model.Caller {
 			"":            {Keep: true},
 			" in a while": {Delay: hour, Keep: true},
 			" not kept":   {Priority: 3},
+			" with a key": {Keep: true, Unique: "k"},
 		} {
 			item.ID, item.Token, item.Outcome, item.Attempts, item.Starts = a, "w:1", outcome, 1, 1
 			calls["settle "+string(outcome)+what] = twice(script.Settle{
@@ -231,6 +258,7 @@ func requireSameStory(t *testing.T, first, second any, about string) {
 		"Verdict:orphan", "Verdict:gone", "Verdict:quarantined", "Verdict:gone",
 		"Verdict:trimmed", "Verdict:gone",
 		"Verdict:acknowledged", "Verdict:gone",
+		"Verdict:freed", "Verdict:passed",
 	)
 	expected := later.Replace(verdicts(first))
 	if _, ok := first.(script.DeliverReply); ok {

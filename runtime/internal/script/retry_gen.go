@@ -13,6 +13,10 @@ import (
 // A job gets its attempts and stalls anew; the errors of its attempts stay.
 // One whose hash is gone is dropped, one whose hash cannot be used is put
 // into quarantine.
+//
+// A job that came with a unique key takes it again, without a limit of time.
+// If another job holds it, the job stays where it is and the answer is
+// "duplicate".
 type Retry struct {
 	// Events: which events are written.
 	Events RetryEvents
@@ -30,7 +34,7 @@ type RetryItem struct {
 
 // Call builds the call for queue.
 func (c Retry) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8+len(c.Items))
+	keys := make([]string, 0, 10+len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -40,6 +44,8 @@ func (c Retry) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
 	args := make([]any, 0, 2+len(c.Items))
 	args = append(args,
@@ -68,6 +74,10 @@ type RetryReply struct {
 type RetryResult struct {
 	// Verdict: what happened.
 	Verdict RetryVerdict
+	// Owner: the id of the job that holds the key of a duplicate.
+	Owner string
+	// Unique: that key.
+	Unique string
 }
 
 // DecodeRetry reads the reply to [Retry] as the client returns it. The error
@@ -89,7 +99,7 @@ func DecodeRetry(reply any) (RetryReply, error) {
 }
 
 func decodeRetryResults(d *decoder, value any) []RetryResult {
-	const length = 1
+	const length = 3
 	flat := d.flat("results", value, length)
 	records := make([]RetryResult, len(flat)/length)
 	d.records = "results"
@@ -98,6 +108,8 @@ func decodeRetryResults(d *decoder, value any) []RetryResult {
 		d.index = i
 		records[i] = RetryResult{
 			Verdict: decodeRetryVerdict(d, "verdict", elements[0]),
+			Owner:   d.text("owner", elements[1]),
+			Unique:  d.text("unique", elements[2]),
 		}
 	}
 	d.records = ""
@@ -120,6 +132,7 @@ type RetryVerdict string
 // The words of [RetryVerdict].
 const (
 	RetryVerdictRetried     RetryVerdict = "retried"
+	RetryVerdictDuplicate   RetryVerdict = "duplicate"
 	RetryVerdictUnfailed    RetryVerdict = "unfailed"
 	RetryVerdictMissing     RetryVerdict = "missing"
 	RetryVerdictOrphan      RetryVerdict = "orphan"
@@ -128,10 +141,10 @@ const (
 
 func decodeRetryVerdict(d *decoder, element string, value any) RetryVerdict {
 	switch word := RetryVerdict(d.text(element, value)); word {
-	case RetryVerdictRetried, RetryVerdictUnfailed, RetryVerdictMissing, RetryVerdictOrphan, RetryVerdictQuarantined:
+	case RetryVerdictRetried, RetryVerdictDuplicate, RetryVerdictUnfailed, RetryVerdictMissing, RetryVerdictOrphan, RetryVerdictQuarantined:
 		return word
 	default:
-		d.fail(element, "is %s and none of retried, unfailed, missing, orphan, quarantined", describe(value))
+		d.fail(element, "is %s and none of retried, duplicate, unfailed, missing, orphan, quarantined", describe(value))
 		return ""
 	}
 }

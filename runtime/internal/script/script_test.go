@@ -64,7 +64,7 @@ func TestCallSendsFlagsAndBytes(t *testing.T) {
 	}.Call(queue(t))
 	want := []any{
 		"none", int64(1),
-		"a", "w:1", "failed", []byte("x"), []byte(nil), int64(0), int64(0), int64(0), int64(0), int64(0), int64(1), int64(0), "", []byte(nil),
+		"a", "w:1", "failed", []byte("x"), []byte(nil), int64(0), int64(0), int64(0), int64(0), int64(0), int64(1), int64(0), "", []byte(nil), "",
 	}
 	if !reflect.DeepEqual(call.Args, want) {
 		t.Errorf("arguments are\n%v\nwant\n%v", call.Args, want)
@@ -96,9 +96,10 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeWord(t *testing.T) {
 	t.Parallel()
-	reply, err := script.DecodeAdd([]any{int64(5), []any{"added", "", "", "exists", "send", "emq:{mail}:p"}})
+	reply, err := script.DecodeAdd([]any{int64(5), []any{"added", "", "", "", "exists", "send", "emq:{mail}:p", "", "duplicate", "", "", "b"}})
 	want := script.AddReply{Now: 5, Results: []script.AddResult{
 		{Verdict: script.AddVerdictAdded}, {Verdict: script.AddVerdictExists, Name: "send", Parent: "emq:{mail}:p"},
+		{Verdict: script.AddVerdictDuplicate, Owner: "b"},
 	}}
 	if err != nil || !reflect.DeepEqual(reply, want) {
 		t.Errorf("reply is\n%+v, %v\nwant\n%+v", reply, err, want)
@@ -122,10 +123,10 @@ func TestDecodeFaults(t *testing.T) {
 		{"too long", add, []any{int64(1), []any{}, int64(2)}, script.DecodeError{Script: "add", Reason: "has 3 elements and not 2"}},
 		{"string for integer", add, []any{"1", []any{}}, script.DecodeError{Script: "add", Element: "now", Reason: `is the string "1" and not an integer`}},
 		{"nil for records", add, []any{int64(1), nil}, script.DecodeError{Script: "add", Element: "results", Reason: "is nil and not an array"}},
-		{"half a record", add, []any{int64(1), []any{"added"}}, script.DecodeError{Script: "add", Element: "results", Reason: "has 1 elements, which is not a multiple of 3"}},
-		{"another word", add, []any{int64(1), []any{"added", "", "", "gone", "", ""}}, script.DecodeError{Script: "add", Element: "results[1].verdict", Reason: `is the string "gone" and none of added, exists`}},
-		{"nil for a word", add, []any{int64(1), []any{nil, "", ""}}, script.DecodeError{Script: "add", Element: "results[0].verdict", Reason: "is nil and not a string"}},
-		{"integer for string", add, []any{int64(1), []any{"exists", int64(7), ""}}, script.DecodeError{Script: "add", Element: "results[0].name", Reason: "is the integer 7 and not a string"}},
+		{"half a record", add, []any{int64(1), []any{"added"}}, script.DecodeError{Script: "add", Element: "results", Reason: "has 1 elements, which is not a multiple of 4"}},
+		{"another word", add, []any{int64(1), []any{"added", "", "", "", "gone", "", "", ""}}, script.DecodeError{Script: "add", Element: "results[1].verdict", Reason: `is the string "gone" and none of added, exists, duplicate`}},
+		{"nil for a word", add, []any{int64(1), []any{nil, "", "", ""}}, script.DecodeError{Script: "add", Element: "results[0].verdict", Reason: "is nil and not a string"}},
+		{"integer for string", add, []any{int64(1), []any{"exists", int64(7), "", ""}}, script.DecodeError{Script: "add", Element: "results[0].name", Reason: "is the integer 7 and not a string"}},
 		{"half a hash", pick, []any{int64(1), int64(0), int64(0), []any{"a", int64(1), []any{"name"}}, []any{}, []any{}, int64(0), int64(0), int64(0)}, script.DecodeError{Script: "pick", Element: "started[0].job", Reason: "has 1 elements, so a field has no value"}},
 		{"nil for an id", pick, []any{int64(1), int64(0), int64(0), []any{}, []any{"a", nil}, []any{}, int64(0), int64(0), int64(0)}, script.DecodeError{Script: "pick", Element: "reserved", Reason: "has nil at 1 and not a string"}},
 		{"two for a flag", inspect, []any{int64(1), []any{"missing", "", "", int64(0), "", "", "", int64(2)}}, script.DecodeError{Script: "inspect", Element: "results[0].kept", Reason: "is the integer 2 and neither 0 nor 1"}},

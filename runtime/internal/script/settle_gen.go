@@ -67,11 +67,13 @@ type SettleItem struct {
 	// Report: the head of the report to its parent: report, the key of the
 	// parent's hash, outcome and edge; empty for none.
 	Report []byte
+	// Unique: the unique key that the job's end releases; empty for none.
+	Unique string
 }
 
 // Call builds the call for queue.
 func (c Settle) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 12+3*len(c.Items))
+	keys := make([]string, 0, 14+3*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -85,8 +87,10 @@ func (c Settle) Call(queue wire.Queue) Call {
 		queue.Key("events"),
 		queue.Key("outbox"),
 		queue.Key("outbox-body"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
-	args := make([]any, 0, 2+14*len(c.Items))
+	args := make([]any, 0, 2+15*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -109,6 +113,7 @@ func (c Settle) Call(queue wire.Queue) Call {
 			flag(item.Announce),
 			item.Job,
 			item.Report,
+			item.Unique,
 		)
 	}
 	return Call{Script: lua.Settle(), Keys: keys, Args: args}

@@ -35,12 +35,14 @@ type TrimItem struct {
 
 // Call builds the call for queue.
 func (c Trim) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 4+6*len(c.Items))
+	keys := make([]string, 0, 6+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("completed"),
 		queue.Key("failed"),
 		queue.Key("outbox"),
+		queue.Key("dedup"),
+		queue.Key("dedup-due"),
 	)
 	args := make([]any, 0, 1+3*len(c.Items))
 	args = append(args,

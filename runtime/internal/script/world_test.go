@@ -44,6 +44,7 @@ type holding struct {
 	priority, starts int64
 	parent, edge     string
 	attempts         int64
+	unique, until    string
 }
 
 const (
@@ -87,7 +88,7 @@ func (w *world) act(ctx context.Context) error {
 	case n < 30 && w.focus != "":
 		return w.make(ctx, worker, w.someOf(w.focus, worker))
 	}
-	switch n := w.random.IntN(100); {
+	switch n := w.random.IntN(108); {
 	case n < 16:
 		return w.make(ctx, nil, w.someAdd())
 	case n < 24:
@@ -124,8 +125,14 @@ func (w *world) act(ctx context.Context) error {
 		*worker = *newcomer(worker)
 		w.note("%s crashes", worker.id)
 		return nil
-	default:
+	case n < 100:
 		return w.disturb(ctx)
+	case n < 102:
+		return w.make(ctx, nil, w.someHeal())
+	case n < 104:
+		return w.make(ctx, nil, script.Prune{Limit: one[int64](w, 1, 2, 1000)})
+	default:
+		return w.make(ctx, nil, w.someReplace())
 	}
 }
 
@@ -291,6 +298,7 @@ func (w *worker) learnPick(reply script.PickReply) {
 			id: started.ID, token: token, starts: started.Starts,
 			priority: number(job["priority"]), attempts: number(job["atm"]),
 			parent: job["parentKey"], edge: job["parent"],
+			unique: job["deid"], until: job["deu"],
 		})
 	}
 	w.reserved = nil

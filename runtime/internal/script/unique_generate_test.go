@@ -1,0 +1,88 @@
+package script_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/echomq/echomq-go/runtime/internal/model"
+	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
+)
+
+// keys is how many unique keys are in use.
+const keys = 8
+
+// key returns any unique key.
+func (w *world) key() string { return fmt.Sprintf("k%d", w.random.IntN(keys)) }
+
+func (w *world) until() script.AddUntil {
+	return one(w, script.AddUntilStarted, script.AddUntilFinished, script.AddUntilRemoved, script.AddUntilRemoved, script.AddUntilRemoved)
+}
+
+func (w *world) term() int64 { return one[int64](w, 0, 0, 0, 0, 1, hour) }
+
+// rivalled reports whether another job holds the key that the job id came with.
+func (w *world) rivalled(id string) bool {
+	job := w.state.Jobs[id]
+	if job == nil {
+		return false
+	}
+	holder, held := w.state.Dedup[job.Fields["deid"]]
+	return held && holder != id
+}
+
+// released returns the key that a settle releases, as the worker knows it.
+func (w *world) released(held holding, item script.SettleItem) string {
+	ended := item.Outcome == script.SettleOutcomeCompleted || item.Outcome == script.SettleOutcomeFailed
+	switch key := w.key(); {
+	case ended && (held.until == "finished" || held.until == "removed" && !item.Keep):
+		return held.unique
+	case w.state.Dedup[key] != held.id && w.chance(10):
+		return key
+	}
+	return ""
+}
+
+// holder returns a key and the job that holds it, or is believed to.
+func (w *world) holder() (key string, id wire.JobID) {
+	held := slices.Sorted(maps.Keys(w.state.Dedup))
+	ended := slices.DeleteFunc(slices.Clone(held), func(key string) bool {
+		place := w.state.Place(w.state.Dedup[key])
+		return place != "completed" && place != "failed"
+	})
+	if len(ended) > 0 && w.chance(40) {
+		held = ended
+	}
+	if len(held) == 0 || w.chance(10) {
+		return w.key(), w.id()
+	}
+	key = one(w, held...)
+	return key, jobID(w.state.Dedup[key])
+}
+
+func (w *world) someHeal() model.Caller {
+	var call script.Heal
+	for range 1 + w.random.IntN(3) {
+		key, id := w.holder()
+		call.Items = append(call.Items, script.HealItem{ID: id, Unique: key})
+	}
+	return call
+}
+
+func (w *world) someReplace() model.Caller {
+	call := script.Replace{Events: script.ReplaceEvents(w.level()), History: 1000}
+	for range 1 + w.random.IntN(3) {
+		key, id := w.holder()
+		if again := slices.ContainsFunc(call.Items, func(item script.ReplaceItem) bool { return item.ID == id }); again && !w.chance(20) {
+			continue
+		}
+		add := w.someAddItem(id)
+		call.Items = append(call.Items, script.ReplaceItem{
+			ID: id, By: w.id().String(), Data: add.Data, Codec: add.Codec, Version: add.Version, Opts: add.Opts,
+			Delay: add.Delay, Due: add.Due, Priority: add.Priority,
+			Unique: key, Until: script.ReplaceUntil(w.until()), Term: w.term(),
+		})
+	}
+	return call
+}
