@@ -7,6 +7,9 @@ import _ "embed"
 //go:embed add.lua
 var addSource string
 
+//go:embed cancel.lua
+var cancelSource string
+
 //go:embed due.lua
 var dueSource string
 
@@ -15,6 +18,9 @@ var extendSource string
 
 //go:embed inspect.lua
 var inspectSource string
+
+//go:embed leave.lua
+var leaveSource string
 
 //go:embed log.lua
 var logSource string
@@ -49,9 +55,11 @@ var trimSource string
 // scripts are all scripts, in the order of the names.
 var scripts = [...]Script{
 	newScript("add", addSource),
+	newScript("cancel", cancelSource),
 	newScript("due", dueSource),
 	newScript("extend", extendSource),
 	newScript("inspect", inspectSource),
+	newScript("leave", leaveSource),
 	newScript("log", logSource),
 	newScript("pause", pauseSource),
 	newScript("pick", pickSource),
@@ -67,41 +75,47 @@ var scripts = [...]Script{
 // Add returns add.lua.
 func Add() Script { return scripts[0] }
 
+// Cancel returns cancel.lua.
+func Cancel() Script { return scripts[1] }
+
 // Due returns due.lua.
-func Due() Script { return scripts[1] }
+func Due() Script { return scripts[2] }
 
 // Extend returns extend.lua.
-func Extend() Script { return scripts[2] }
+func Extend() Script { return scripts[3] }
 
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[3] }
+func Inspect() Script { return scripts[4] }
+
+// Leave returns leave.lua.
+func Leave() Script { return scripts[5] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[4] }
+func Log() Script { return scripts[6] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[5] }
+func Pause() Script { return scripts[7] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[6] }
+func Pick() Script { return scripts[8] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[7] }
+func Progress() Script { return scripts[9] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[8] }
+func Promote() Script { return scripts[10] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[9] }
+func Recover() Script { return scripts[11] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[10] }
+func Report() Script { return scripts[12] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[11] }
+func Resume() Script { return scripts[13] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[12] }
+func Settle() Script { return scripts[14] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[13] }
+func Trim() Script { return scripts[15] }

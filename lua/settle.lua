@@ -9,6 +9,8 @@
 --- gives it back as it was, to the front and in the order of the items. With a
 --- priority the front is that of the priority, and its order that of the ids.
 ---
+--- A job that was cancelled meanwhile comes back at once, to the front.
+---
 --- A job whose hash was lost, or whose hash something else has replaced, is
 --- answered "gone"; what is left of it is removed or put into quarantine.
 ---
@@ -43,6 +45,7 @@
 --- @item job string the job's wire name, for the event
 --- @field version meta
 --- @field paused meta
+--- @field cancels meta
 --- @field name job
 --- @field delay job
 --- @field atm job
@@ -53,6 +56,7 @@
 --- @field failedReason job
 --- @field stacktrace job
 --- @field lst job
+--- @field defa job
 --- @reply now ms the server's clock
 --- @reply due ms when the next delayed job is due; 0 if there is none
 --- @reply results records one per item, in order
@@ -61,7 +65,7 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'cancels')
 local version = meta[1]
 local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
@@ -169,6 +173,7 @@ for i = 1, count do
   local outcome = ARGV[a + 3]
   local ended = outcome == 'completed' or outcome == 'failed'
   local kept = ARGV[a + 11] == '1'
+  local delay = tonumber(ARGV[a + 6])
   if verdicts[i] == 'settled' then
     local last = ARGV[a + 2] .. ' ' .. outcome
     local written
@@ -203,7 +208,13 @@ for i = 1, count do
       if ARGV[a + 5] ~= '' and (kept or not ended) then
         redis.call('HSET', KEYS[8 + 3 * i], 'stacktrace', ARGV[a + 5])
       end
-      local delay = tonumber(ARGV[a + 6])
+      if meta[3] and not ended and delay > 0 then
+        local defa = redis.call('HGET', KEYS[8 + 3 * i], 'defa')
+        if defa and (defa == 'cancelled' or string.sub(defa, 1, 11) == 'cancelled: ') then
+          redis.call('HSET', KEYS[8 + 3 * i], 'delay', 0)
+          delay = 0
+        end
+      end
       local priority = tonumber(ARGV[a + 10])
       if not ended and delay > 0 then
         delayed[#delayed + 1] = now + delay
@@ -233,7 +244,7 @@ for i = 1, count do
       end
       if not ended and outcome ~= 'quarantined' then
         entry[#entry + 1] = 'delay'
-        entry[#entry + 1] = ARGV[a + 6]
+        entry[#entry + 1] = delay
       end
       redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', unpack(entry))
     end

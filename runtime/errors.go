@@ -47,6 +47,10 @@ var (
 	// ErrJobMissing is a job that does not exist: it was never added, or it was
 	// removed.
 	ErrJobMissing = errors.New("job does not exist")
+	// ErrJobEnded is a job that has completed or failed for good.
+	ErrJobEnded = errors.New("job has ended")
+	// ErrJobQuarantined is a job whose record is damaged.
+	ErrJobQuarantined = errors.New("job is in quarantine")
 	// ErrNotKept is a job that completed, but whose result was not kept.
 	ErrNotKept = errors.New("result was not kept")
 	// ErrResult is a result that cannot be decoded into the type it is awaited
@@ -63,6 +67,9 @@ var (
 
 // Why the context of a running job ended, for context.Cause and errors.Is.
 var (
+	// ErrCancelled says that the job was cancelled. The failure of such a job,
+	// a [*JobError], is one too.
+	ErrCancelled = errors.New("job was cancelled")
 	// ErrTimeout says that the attempt ran for longer than the job's timeout.
 	ErrTimeout = errors.New("job timed out")
 	// ErrLeaseLost says that the job was given to another worker, or is gone.
@@ -141,7 +148,12 @@ type JobError struct {
 	Attempts int
 	// Trace holds the errors of its attempts, oldest first, capped.
 	Trace []string
+	// Cancelled says that the job was cancelled before it ended.
+	Cancelled bool
 }
+
+// Is reports whether target is [ErrCancelled] and the job was cancelled.
+func (e *JobError) Is(target error) bool { return e.Cancelled && target == ErrCancelled }
 
 func (e *JobError) Error() string {
 	return fmt.Sprintf("echomq: job %q of queue %q failed after %d attempt(s): %s", e.ID, e.Queue, e.Attempts, e.Reason)

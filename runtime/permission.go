@@ -70,7 +70,7 @@ func ruleAdvice(role, queue string) string {
 // roleOf returns the role, as emq acl calls it, of those who call a script.
 func roleOf(name string) string {
 	switch name {
-	case "add", "inspect", "report":
+	case "add", "cancel", "inspect", "report":
 		return "producer"
 	case "pause", "resume":
 		return "operator"

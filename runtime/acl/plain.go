@@ -11,6 +11,8 @@ const (
 	NoKey Place = iota
 	// Queue is the keys of the queue itself and of its jobs.
 	Queue
+	// Control is no key but the channel that tells of cancellations.
+	Control
 	// LegacyMeta is the key by which a v1 queue of the same name is recognised.
 	LegacyMeta
 	// StoreVersion is the key emq:{emq}:version.
@@ -79,6 +81,10 @@ var plain = []Plain{
 	{Name: "zcard", On: Queue, Roles: worker, Why: "the number of ended jobs"},
 	{Name: "zrange", On: Queue, Roles: worker, Why: "the oldest ended jobs"},
 	{Name: "info", Roles: worker, Optional: true, Why: "warns of a store that would evict jobs"},
+
+	// Cancellations (runtime/cancel.go and runtime/control.go).
+	{Name: "publish", On: Control, Roles: producer, Why: "tells workers of cancelled jobs"},
+	{Name: "subscribe", On: Control, Roles: worker, Why: "listens for cancelled jobs"},
 
 	// Connections. AUTH and HELLO need no right.
 	{Name: "ping", Roles: programs, Sometimes: true, Why: "health checks"},

@@ -11,7 +11,8 @@ type Role string
 
 // The roles.
 const (
-	// Producer adds jobs, asks where they stand and awaits their results.
+	// Producer adds jobs, asks where they stand, cancels them and awaits their
+	// results.
 	Producer Role = "producer"
 	// Worker runs jobs, and does the housekeeping of their queues.
 	Worker Role = "worker"
@@ -37,8 +38,8 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "inspect", "report"},
-	Worker:   {"due", "extend", "log", "pick", "progress", "promote", "recover", "settle", "trim"},
+	Producer: {"add", "cancel", "inspect", "report"},
+	Worker:   {"due", "extend", "leave", "log", "pick", "progress", "promote", "recover", "settle", "trim"},
 	Operator: {"pause", "resume"},
 }
 

@@ -40,6 +40,7 @@ var situations = map[string]string{
 	"nameless":               `active zset a=1000; a:lock text w:1; a hash data=1; delayed zset a=1000; wait list a`,
 	"quarantined":            `quarantine zset a=900; a text strange`,
 	"paused, waiting":        `meta hash version=echomq:2.0.0 paused=1; wait list a; a hash name=mail data=1; delayed zset b=4000000000001; b hash name=mail data=1 delay=5`,
+	"cancelled, active":      `meta hash version=echomq:2.0.0 cancels=1; active zset a=4000000000001 b=4000000000002; a:lock text w:1; a hash name=mail data=1 ats=1 defa=cancelled; b:lock text w:1; b hash name=mail data=1`,
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
 }
 
@@ -77,7 +78,11 @@ func calls() map[string]model.Caller {
 		"pick that is crowded": crowded(pick(3, script.PickItem{ID: a}, script.PickItem{ID: c})),
 		"pick of a duplicate":  pick(1, script.PickItem{ID: a}, script.PickItem{ID: a}),
 
-		"extend":  script.Extend{Lease: hour, Items: []script.ExtendItem{{ID: a, Token: "w:1"}, {ID: b, Token: "w:1"}}},
+		"extend": script.Extend{Lease: hour, Items: []script.ExtendItem{{ID: a, Token: "w:1"}, {ID: b, Token: "w:1"}}},
+		"leave":  script.Leave{Events: "all", History: 100, Items: []script.LeaveItem{{ID: a, Token: "w:1"}, {ID: b, Token: "w:1"}}},
+		"cancel": script.Cancel{Events: "all", History: 100, Mark: "cancelled: why", Items: []script.CancelItem{
+			{ID: a, Name: "mail"}, {ID: b, Name: "other"}, {ID: c}, {ID: a},
+		}},
 		"promote": script.Promote{Events: "all", History: 100, Items: []script.PromoteItem{{ID: a}, {ID: c}, {ID: a}}},
 		"recover": script.Recover{Events: "all", History: 100, Items: []script.RecoverItem{{ID: a, Deadline: 1000, Stalls: 0}, {ID: b, Deadline: 1000, Stalls: 3}}},
 		"recover of a renewed lease": script.Recover{Events: "all", History: 100,

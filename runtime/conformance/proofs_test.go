@@ -121,8 +121,8 @@ func firstCalls() map[string]model.Caller {
 	return map[string]model.Caller{
 		"add": all["add"], "pick": all["pick of one"], "settle": all["settle completed"], "extend": all["extend"],
 		"promote": all["promote"], "recover": all["recover"], "due": all["due"], "inspect": all["inspect"], "trim": all["trim by age"],
-		"pause": all["pause"], "resume": all["resume"],
 		"progress": all["progress"], "log": all["log"], "report": all["report"],
+		"cancel": all["cancel"], "leave": all["leave"], "pause": all["pause"], "resume": all["resume"],
 	}
 }
 

@@ -63,6 +63,11 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 		s.Jobs[id] = &Job{Stub: true, Fields: map[string]string{"name": job.Fields["name"], "lst": last}}
 	default:
 		settledFields(job.Fields, item, now)
+		if s.Cancels && !ended && item.Delay > 0 && s.cancelled(id) {
+			s.reach("settle", "comes back cancelled")
+			item.Delay = 0
+			job.Fields["delay"] = "0"
+		}
 		job.Fields["lst"] = last
 		s.move(item, now, back)
 	}

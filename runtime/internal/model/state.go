@@ -22,6 +22,7 @@ const (
 type State struct {
 	Version     string
 	Paused      bool
+	Cancels     bool     // a job was cancelled as it ran
 	Wait        []string // the next to run first
 	Prioritized ZSet
 	Counter     int64

@@ -15,6 +15,9 @@ func (s *State) Store() Store {
 	if s.Paused {
 		meta["paused"] = "1"
 	}
+	if s.Cancels {
+		meta["cancels"] = "1"
+	}
 	if len(meta) > 0 {
 		store["meta"] = meta
 	}

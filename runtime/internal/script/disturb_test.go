@@ -187,7 +187,8 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 	}
 	worker := w.workers[0]
 	call := one(w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
-		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker))
+		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker),
+		w.someCancel(), w.someLeave(worker))
 	if err := w.make(ctx, nil, call); err != nil {
 		return err
 	}

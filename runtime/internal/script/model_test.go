@@ -95,11 +95,14 @@ add: waiting, prioritized, delayed, exists, EMQVERSION
 pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
-  already failed, already retry, already snooze, already release, lost, gone, stub, quarantined, to wait,
+  already failed, already retry, already snooze, already release, lost, gone, stub, quarantined, to wait, comes back cancelled,
   to prioritized, to delayed, EMQVERSION
-extend: extended, lost, EMQVERSION
+extend: extended, cancelled, lost, EMQVERSION
+leave: left, lost, ends the lease, EMQVERSION
+cancel: marked, active, ended, missing, mismatch, quarantined, again, due at once, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
-recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, EMQVERSION
+recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls,
+  past the allowed stalls and marked already, EMQVERSION
 trim: trimmed, kept, gone, by age, by number, EMQVERSION
 due: due, expired, next due, next expiry
 pause: paused, unchanged, EMQVERSION

@@ -60,6 +60,10 @@ var mutations = []mutation{
 
 	{"extend", "the lock is not checked", "tokens[i] == ARGV[2 * i + 1]", "tokens[i]"},
 	{"extend", "the lease is not renewed", "leases[#leases + 1] = deadline\n", "leases[#leases + 1] = now\n"},
+	{"extend", "cancelled jobs are not told", "local defa = meta[2] and", "local defa = false and"},
+	{"leave", "the lock is not checked", "tokens[i] == ARGV[3 * i + 1]", "tokens[i]"},
+	{"leave", "the lease goes on", "redis.call('ZADD', KEYS[2], unpack(leases))", ""},
+	{"leave", "is told of again", "scores[i] and tonumber(scores[i]) > now and", ""},
 	{"extend", "taken out and not put back", "redis.call('ZADD', KEYS[2], unpack(leases))", ""},
 
 	{"promote", "what is early is promoted", "elseif due > now then", "elseif false then"},
@@ -97,6 +101,16 @@ var mutations = []mutation{
 	{"resume", "stays paused", "redis.call('HDEL', KEYS[1], 'paused')", ""},
 	{"resume", "no marker", "redis.call('ZADD', KEYS[4], 0, head)", ""},
 	{"resume", "the last is the head", "redis.call('LINDEX', KEYS[2], -1)", "redis.call('LINDEX', KEYS[2], 0)"},
+
+	{"settle", "a cancelled job waits", "          delay = 0\n", ""},
+	{"recover", "a cancelled job fails for its stalls", "and not marked[i] then", "then"},
+	{"cancel", "no mark", "redis.call('HSET', KEYS[8 + i], 'defa', mark)", ""},
+	{"cancel", "another job's id will do", "verdict = 'mismatch'", "verdict = 'marked'\n      fresh[i] = true"},
+	{"cancel", "an ended job is marked", "elseif completed[i] or failed[i] or", "elseif"},
+	{"cancel", "a new reason replaces the first", "fresh[i] = not mine and", "fresh[i] ="},
+	{"cancel", "a delayed job waits", "redis.call('ZADD', KEYS[2], now, ids[i])", ""},
+	{"cancel", "nobody is told of the due time", "redis.call('ZADD', KEYS[7], 1, '~due')", ""},
+	{"cancel", "workers are not to look", "redis.call('HSET', KEYS[1], 'cancels', '1')", ""},
 
 	{"due", "one id too many", "score <= now and #due < limit", "score <= now"},
 	{"due", "what is early is due", "if score <= now and #expired < 2 * limit then", "if #expired < 2 * limit then"},

@@ -46,6 +46,12 @@ func wellFormed() map[string]model.Caller {
 		"settle": script.Settle{Events: "all", History: 100, Items: []script.SettleItem{
 			{ID: jobID("a1"), Token: "w:1", Outcome: "retry", Delay: 5}, {ID: jobID("w1"), Token: "w:1", Outcome: "failed"},
 		}},
+		"cancel": script.Cancel{Events: "all", History: 100, Mark: "cancelled", Items: []script.CancelItem{
+			{ID: jobID("w1")}, {ID: jobID("a1"), Name: "mail"},
+		}},
+		"leave": script.Leave{Events: "all", History: 100, Items: []script.LeaveItem{
+			{ID: jobID("a1"), Token: "w:1"}, {ID: jobID("w1"), Token: "w:1"},
+		}},
 		"extend": script.Extend{Lease: 1000, Items: []script.ExtendItem{
 			{ID: jobID("a1"), Token: "w:1"}, {ID: jobID("w1"), Token: "w:1"},
 		}},
@@ -176,8 +182,11 @@ func (a argument) wrong() []string {
 	case "flag":
 		return []string{"", "2", "-1", "true"}
 	case "string":
-		if a.Name == "token" && a.script != "extend" {
+		if a.Name == "token" && a.script != "extend" && a.script != "leave" {
 			return []string{""}
+		}
+		if a.Name == "mark" {
+			return []string{"", "cancelled:", "strange"}
 		}
 	}
 	return nil

@@ -21,6 +21,8 @@ import (
 // a priority the front is that of the priority, and its order that of the
 // ids.
 //
+// A job that was cancelled meanwhile comes back at once, to the front.
+//
 // A job whose hash was lost, or whose hash something else has replaced, is
 // answered "gone"; what is left of it is removed or put into quarantine.
 type Settle struct {
