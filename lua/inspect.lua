@@ -19,6 +19,7 @@
 --- @field failedReason job
 --- @field stacktrace job
 --- @field lst job
+--- @field defa job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results state word(missing|waiting|prioritized|delayed|waiting-children|active|completed|failed|quarantined) where it is
@@ -28,6 +29,7 @@
 --- @record results value bytes the encoded result of a completed job
 --- @record results reason string the error of the last failed attempt
 --- @record results trace string the errors of all attempts, JSON
+--- @record results deferred string why it was to fail without being run, if so
 --- @record results kept flag whether an ended job was kept; if not, only its state is known
 --- @error EMQARGS the call is malformed
 --- @error EMQVERSION the queue speaks another version of the protocol
@@ -50,7 +52,7 @@ for i = 1, count do
   local state = 'missing'
   local kept = 1
   local fields = redis.pcall('HMGET', KEYS[8 + i],
-    'name', 'cdc', 'atm', 'returnvalue', 'failedReason', 'stacktrace', 'lst')
+    'name', 'cdc', 'atm', 'returnvalue', 'failedReason', 'stacktrace', 'lst', 'defa')
   if fields.err or redis.call('ZSCORE', KEYS[7], id) then
     state = 'quarantined'
     fields = {}
@@ -85,6 +87,7 @@ for i = 1, count do
   results[r + 5] = fields[4] or ''
   results[r + 6] = fields[5] or ''
   results[r + 7] = fields[6] or ''
-  results[r + 8] = kept
+  results[r + 8] = fields[8] or ''
+  results[r + 9] = kept
 end
 return { now, results }

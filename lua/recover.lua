@@ -82,6 +82,7 @@ local leaving = {}
 local freed = {}
 local counters = {}
 local names = {}
+local marked = {}
 local front = {}
 local ranked = {}
 local broken = {}
@@ -96,7 +97,7 @@ for i = 1, count do
     seen[id] = true
     leaving[#leaving + 1] = id
     freed[#freed + 1] = KEYS[8 + 2 * i]
-    local fields = redis.pcall('HMGET', KEYS[7 + 2 * i], 'name', 'priority', 'stc')
+    local fields = redis.pcall('HMGET', KEYS[7 + 2 * i], 'name', 'priority', 'stc', 'defa')
     if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
       return fields
     end
@@ -112,6 +113,7 @@ for i = 1, count do
         verdicts[i] = 'stalled'
         names[i] = fields[1]
         counters[i] = (tonumber(fields[3] or 0) or 0) + 1
+        marked[i] = fields[4]
       end
       local priority = tonumber(fields[2] or 0) or 0
       if priority > 0 then
@@ -138,7 +140,8 @@ for i = 1, count do
   if counters[i] then
     local allowed = tonumber(ARGV[3 * i + 2])
     redis.call('HSET', KEYS[7 + 2 * i], 'stc', counters[i])
-    if counters[i] > allowed then
+    -- A job that is to fail already keeps its reason.
+    if counters[i] > allowed and not marked[i] then
       redis.call('HSET', KEYS[7 + 2 * i], 'defa', 'the job stalled ' .. string.format('%.0f', counters[i]) .. ' times; ' .. ARGV[3 * i + 2] .. ' allowed')
     end
   end

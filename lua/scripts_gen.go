@@ -10,6 +10,9 @@ var acknowledgeSource string
 //go:embed add.lua
 var addSource string
 
+//go:embed cancel.lua
+var cancelSource string
+
 //go:embed collect.lua
 var collectSource string
 
@@ -39,6 +42,9 @@ var healSource string
 
 //go:embed inspect.lua
 var inspectSource string
+
+//go:embed leave.lua
+var leaveSource string
 
 //go:embed list.lua
 var listSource string
@@ -113,6 +119,7 @@ var viewSource string
 var scripts = [...]Script{
 	newScript("acknowledge", acknowledgeSource),
 	newScript("add", addSource),
+	newScript("cancel", cancelSource),
 	newScript("collect", collectSource),
 	newScript("counts", countsSource),
 	newScript("deliver", deliverSource),
@@ -123,6 +130,7 @@ var scripts = [...]Script{
 	newScript("extend", extendSource),
 	newScript("heal", healSource),
 	newScript("inspect", inspectSource),
+	newScript("leave", leaveSource),
 	newScript("list", listSource),
 	newScript("log", logSource),
 	newScript("obliterate", obliterateSource),
@@ -154,101 +162,107 @@ func Acknowledge() Script { return scripts[0] }
 // Add returns add.lua.
 func Add() Script { return scripts[1] }
 
+// Cancel returns cancel.lua.
+func Cancel() Script { return scripts[2] }
+
 // Collect returns collect.lua.
-func Collect() Script { return scripts[2] }
+func Collect() Script { return scripts[3] }
 
 // Counts returns counts.lua.
-func Counts() Script { return scripts[3] }
+func Counts() Script { return scripts[4] }
 
 // Deliver returns deliver.lua.
-func Deliver() Script { return scripts[4] }
+func Deliver() Script { return scripts[5] }
 
 // Drain returns drain.lua.
-func Drain() Script { return scripts[5] }
+func Drain() Script { return scripts[6] }
 
 // Due returns due.lua.
-func Due() Script { return scripts[6] }
+func Due() Script { return scripts[7] }
 
 // Erase returns erase.lua.
-func Erase() Script { return scripts[7] }
+func Erase() Script { return scripts[8] }
 
 // Expel returns expel.lua.
-func Expel() Script { return scripts[8] }
+func Expel() Script { return scripts[9] }
 
 // Extend returns extend.lua.
-func Extend() Script { return scripts[9] }
+func Extend() Script { return scripts[10] }
 
 // Heal returns heal.lua.
-func Heal() Script { return scripts[10] }
+func Heal() Script { return scripts[11] }
 
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[11] }
+func Inspect() Script { return scripts[12] }
+
+// Leave returns leave.lua.
+func Leave() Script { return scripts[13] }
 
 // List returns list.lua.
-func List() Script { return scripts[12] }
+func List() Script { return scripts[14] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[13] }
+func Log() Script { return scripts[15] }
 
 // Obliterate returns obliterate.lua.
-func Obliterate() Script { return scripts[14] }
+func Obliterate() Script { return scripts[16] }
 
 // Override returns override.lua.
-func Override() Script { return scripts[15] }
+func Override() Script { return scripts[17] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[16] }
+func Pause() Script { return scripts[18] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[17] }
+func Pick() Script { return scripts[19] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[18] }
+func Progress() Script { return scripts[20] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[19] }
+func Promote() Script { return scripts[21] }
 
 // Prune returns prune.lua.
-func Prune() Script { return scripts[20] }
+func Prune() Script { return scripts[22] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[21] }
+func Recover() Script { return scripts[23] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[22] }
+func Remove() Script { return scripts[24] }
 
 // Replace returns replace.lua.
-func Replace() Script { return scripts[23] }
+func Replace() Script { return scripts[25] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[24] }
+func Report() Script { return scripts[26] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[25] }
+func Resume() Script { return scripts[27] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[26] }
+func Retry() Script { return scripts[28] }
 
 // Schedule returns schedule.lua.
-func Schedule() Script { return scripts[27] }
+func Schedule() Script { return scripts[29] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[28] }
+func Settle() Script { return scripts[30] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[29] }
+func Sweep() Script { return scripts[31] }
 
 // Tick returns tick.lua.
-func Tick() Script { return scripts[30] }
+func Tick() Script { return scripts[32] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[31] }
+func Trim() Script { return scripts[33] }
 
 // Unschedule returns unschedule.lua.
-func Unschedule() Script { return scripts[32] }
+func Unschedule() Script { return scripts[34] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[33] }
+func Verify() Script { return scripts[35] }
 
 // View returns view.lua.
-func View() Script { return scripts[34] }
+func View() Script { return scripts[36] }

@@ -13,6 +13,8 @@
 --- reported to the parent's queue. Of a job that is not kept the stub stays until
 --- that was done.
 ---
+--- A job that was cancelled meanwhile comes back at once, to the front.
+---
 --- A job whose hash was lost, or whose hash something else has replaced, is
 --- answered "gone"; what is left of it is removed or put into quarantine.
 ---
@@ -54,6 +56,7 @@
 --- @field version meta
 --- @field paused meta
 --- @field blocked meta
+--- @field cancels meta
 --- @field name job
 --- @field delay job
 --- @field atm job
@@ -68,6 +71,7 @@
 --- @field * outbox-body
 --- @field rpb job
 --- @field * dedup
+--- @field defa job
 --- @stores returnvalue job value
 --- @stores failedReason job value
 --- @stores stacktrace job trace
@@ -83,7 +87,7 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'cancels')
 local version = meta[1]
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
@@ -224,6 +228,7 @@ for i = 1, count do
   local outcome = ARGV[a + 3]
   local ended = outcome == 'completed' or outcome == 'failed'
   local kept = ARGV[a + 11] == '1'
+  local delay = tonumber(ARGV[a + 6])
   if verdicts[i] == 'settled' then
     local last = ARGV[a + 2] .. ' ' .. outcome
     local written
@@ -271,7 +276,13 @@ for i = 1, count do
       if ARGV[a + 5] ~= '' and (kept or not ended) then
         redis.call('HSET', KEYS[12 + 3 * i], 'stacktrace', ARGV[a + 5])
       end
-      local delay = tonumber(ARGV[a + 6])
+      if meta[4] and not ended and delay > 0 then
+        local defa = redis.call('HGET', KEYS[12 + 3 * i], 'defa')
+        if defa and (defa == 'cancelled' or string.sub(defa, 1, 11) == 'cancelled: ') then
+          redis.call('HSET', KEYS[12 + 3 * i], 'delay', 0)
+          delay = 0
+        end
+      end
       local priority = tonumber(ARGV[a + 10])
       if not ended and delay > 0 then
         delayed[#delayed + 1] = now + delay
@@ -301,7 +312,7 @@ for i = 1, count do
       end
       if not ended and outcome ~= 'quarantined' then
         entry[#entry + 1] = 'delay'
-        entry[#entry + 1] = ARGV[a + 6]
+        entry[#entry + 1] = delay
       end
       redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', unpack(entry))
     end

@@ -123,6 +123,8 @@ func place(key string) acl.Place {
 		return acl.StoreVersion
 	case key == wire.StoreQueuesKey:
 		return acl.StoreQueues
+	case strings.HasSuffix(key, ":control"):
+		return acl.Control
 	case strings.HasPrefix(key, "bull:"):
 		return acl.LegacyMeta
 	}

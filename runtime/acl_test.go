@@ -24,6 +24,9 @@ func lively(ctx context.Context, job *echomq.Job[greeting]) (string, error) {
 		return "", err
 	}
 	switch {
+	case job.Payload.Name == "cancelled":
+		<-ctx.Done()
+		return "", ctx.Err()
 	case job.Payload.Name == "bad":
 		return "", echomq.Fail(errFlaky)
 	case job.Payload.Name == "flaky" && job.Attempt() == 1:
@@ -92,6 +95,10 @@ func (r *roles) live(t *testing.T, f *fixture) {
 	}
 	awaitFailure(t, f, f.enqueue(t, "bad"))
 	require.NotEmpty(t, read(t, f.ctx, f.queueThrough(t, r.producing), echomq.FromStart()).event(t).JobID)
+	cancelled := f.enqueue(t, "cancelled")
+	reach(t, f, cancelled, echomq.StateActive)
+	require.NoError(t, cancelled.Cancel(f.ctx))
+	require.True(t, awaitFailure(t, f, cancelled).Cancelled)
 	one := echomq.Retain(echomq.KeepSpec{Completed: echomq.Keep{Age: time.Millisecond}})
 	brief := f.enqueue(t, "brief", one)
 	eventually(t, func() bool {
@@ -200,7 +207,7 @@ func TestProducerCannotDoTheWorkersPart(t *testing.T) {
 				append(queueKeys(r.queue, "meta", "wait", "prioritized", "delayed", "active", "completed", "failed", "quarantine", "marker", "events"), hash, lock, r.queue.Key(job.ID+":logs")),
 				[]any{"final", 100, job.ID, token, "completed", "", "", 0, 1, 1, 0, 0, 1, 0, "greet"},
 			},
-			"extend": {append(queueKeys(r.queue, "meta", "active"), lock), []any{1000, job.ID, token}},
+			"extend": {append(queueKeys(r.queue, "meta", "active"), hash, lock), []any{1000, job.ID, token}},
 			"pick": {
 				queueKeys(r.queue, "meta", "wait", "prioritized", "pc", "delayed", "active", "reserved", "quarantine", "marker", "events"),
 				[]any{"final", 100, "thief:1", "thief", 1000, 1, 1, 1000, 1000, 0},
@@ -213,7 +220,7 @@ func TestProducerCannotDoTheWorkersPart(t *testing.T) {
 		require.Equal(t, echomq.StateActive, state(t, r.fixture, job))
 		for _, command := range [][]any{
 			{"del", hash}, {"get", lock}, {"rpop", r.queue.Key("wait")}, {"zrem", r.queue.Key("active"), job.ID}, {"expire", hash, "1"},
-			{"hdel", hash, "data"}, {"bzpopmin", r.queue.Key("marker"), "0.01"}, {"hgetall", hash}, {"info"},
+			{"subscribe", r.queue.ControlChannel()}, {"bzpopmin", r.queue.Key("marker"), "0.01"}, {"hgetall", hash}, {"info"},
 		} {
 			require.ErrorContains(t, r.producerStore.Do(r.ctx, command...).Err(), "NOPERM", fmt.Sprint(command))
 		}

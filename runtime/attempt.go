@@ -47,7 +47,11 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 		r.settleUnrun(a.handOn(known))
 	default:
 		ctx, cancel := context.WithCancelCause(r.jobs)
-		if !r.hold(&holding{id: id, token: token, cancel: cancel}) {
+		a.held = &holding{id: id, token: token, cancel: cancel, name: envelope.Name}
+		if a.settings.timeout > 0 {
+			a.held.limit = time.Now().Add(a.settings.timeout)
+		}
+		if !r.hold(a.held) {
 			cancel(ErrShutdown)
 			r.settleUnrun(a.giveBack())
 			return
@@ -129,6 +133,7 @@ type attempt struct {
 	token    string
 	envelope Envelope
 	settings settings
+	held     *holding // while its handler runs
 }
 
 // reads reports whether this worker can decode a payload of the given codec.
@@ -143,9 +148,9 @@ func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
 	if a.envelope.Children > 0 || a.route.gather != nil {
 		ctx = withFamily(ctx, family{client: a.runner.client, queue: a.runner.queue})
 	}
-	if a.settings.timeout > 0 {
+	if limit := a.held.limit; !limit.IsZero() {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, a.settings.timeout, ErrTimeout)
+		ctx, stop = context.WithDeadlineCause(ctx, limit, ErrTimeout)
 		defer stop()
 	}
 	value, err := a.handle(a.reporting(ctx))
@@ -153,7 +158,7 @@ func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
 		// As with one that cannot be encoded, the effect has happened.
 		err = Fail(fmt.Errorf("result has %d bytes and the limit is %d; store large data elsewhere and return a reference, or set PayloadLimit", len(value), limit))
 	}
-	a.runner.finish(a.verdict(ctx, value, err))
+	a.runner.finish(a.held, a.verdict(ctx, value, err))
 }
 
 // verdict is judge for an error whose methods are the program's own: what they
@@ -185,7 +190,7 @@ func (a attempt) handle(ctx context.Context) (value []byte, err error) {
 		reason := recover()
 		if reason == nil {
 			// The goroutine is exiting: finish must still happen, elsewhere.
-			a.runner.finish(a.judge(ctx, nil, errors.New("handler called runtime.Goexit")))
+			a.runner.finish(a.held, a.judge(ctx, nil, errors.New("handler called runtime.Goexit")))
 			return
 		}
 		err = &panicError{reason: reason, stack: debug.Stack()}
@@ -208,6 +213,8 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 		res.attempts++
 		res.keep = a.keeps(a.settings.keepCompleted)
 		return res
+	case errors.Is(cause, ErrCancelled):
+		return a.fail(fmt.Errorf("%w: %w", cause, err))
 	case errors.As(err, &snooze):
 		res := a.result(script.SettleOutcomeSnooze)
 		res.delay = snooze.after

@@ -49,6 +49,8 @@ var (
 	ErrJobMissing = errors.New("job does not exist")
 	// ErrJobActive is a job that a worker holds, so that it cannot be removed.
 	ErrJobActive = errors.New("job is active")
+	// ErrJobEnded is a job that has completed or failed for good.
+	ErrJobEnded = errors.New("job has ended")
 	// ErrJobNotFailed is a job that has not failed, so that it cannot be retried.
 	ErrJobNotFailed = errors.New("job has not failed")
 	// ErrJobQuarantined is a job whose record is damaged.
@@ -71,6 +73,9 @@ var (
 
 // Why the context of a running job ended, for context.Cause and errors.Is.
 var (
+	// ErrCancelled says that the job was cancelled. The failure of such a job,
+	// a [*JobError], is one too.
+	ErrCancelled = errors.New("job was cancelled")
 	// ErrTimeout says that the attempt ran for longer than the job's timeout.
 	ErrTimeout = errors.New("job timed out")
 	// ErrLeaseLost says that the job was given to another worker, or is gone.
@@ -149,7 +154,12 @@ type JobError struct {
 	Attempts int
 	// Trace holds the errors of its attempts, oldest first, capped.
 	Trace []string
+	// Cancelled says that the job was cancelled before it ended.
+	Cancelled bool
 }
+
+// Is reports whether target is [ErrCancelled] and the job was cancelled.
+func (e *JobError) Is(target error) bool { return e.Cancelled && target == ErrCancelled }
 
 func (e *JobError) Error() string {
 	return fmt.Sprintf("echomq: job %q of queue %q failed after %d attempt(s): %s", e.ID, e.Queue, e.Attempts, e.Reason)

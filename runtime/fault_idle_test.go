@@ -29,7 +29,9 @@ func TestIdleWorkerIsQuiet(t *testing.T) {
 	require.NoError(t, err)
 	proxy := enginetest.NewProxy(t, b.engine)
 	w := b.work(t, b.through(t, proxy.Client(t)), echomq.CleanEvery(time.Hour))
-	b.eventually(t, func() bool { return w.Ready() && proxy.Count("bzpopmin") == 1 }, "the worker waits for the marker")
+	b.eventually(t, func() bool {
+		return w.Ready() && proxy.Count("bzpopmin") == 1 && proxy.Count("subscribe") == 1
+	}, "the worker waits for the marker, and listens")
 	proxy.ResetCounts()
 	begun := time.Now()
 	b.eventually(t, func() bool { return proxy.Count("bzpopmin") == 4 }, "four blocks have passed")

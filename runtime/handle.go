@@ -190,7 +190,7 @@ func (h Handle[R]) result(found script.InspectResult) (R, error) {
 }
 
 func (h Handle[R]) failure(found script.InspectResult) error {
-	failure := &JobError{ID: h.ID, Queue: h.queue.Name(), Reason: found.Reason, Attempts: int(found.Attempts)}
+	failure := &JobError{ID: h.ID, Queue: h.queue.Name(), Reason: found.Reason, Attempts: int(found.Attempts), Cancelled: isCancelled(found.Deferred)}
 	if State(found.State) == StateQuarantined {
 		failure.Reason = "the job's record was overwritten by something that is no job; it is in quarantine"
 	}

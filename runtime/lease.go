@@ -43,6 +43,10 @@ func (r *runner) leaseLoop() {
 		select {
 		case <-timer.C:
 		case <-r.renewal:
+		case <-r.doubt:
+			// Should it fail, the next renewal tells.
+			_, _ = r.extend(r.takeSuspects(), false)
+			continue
 		case <-r.store.Done():
 			return
 		}
@@ -59,8 +63,13 @@ func (r *runner) leaseLoop() {
 // renew renews all leases and reports whether the store answered for all.
 func (r *runner) renew() bool {
 	ok := true
+	r.strayed()
+	if err := r.leave(r.stuckOnes()); err != nil {
+		ok = false
+		r.log.Warn("jobs of stuck handlers could not be left; trying again", "error", err)
+	}
 	for held := range slices.Chunk(r.holdings(), maxBatch) {
-		if failed, err := r.extend(held); err != nil {
+		if failed, err := r.extend(held, true); err != nil {
 			ok = false
 			if r.store.Err() == nil {
 				r.log.Warn("leases could not be renewed; trying again", "jobs", failed, "error", err)
@@ -73,9 +82,13 @@ func (r *runner) renew() bool {
 	return ok
 }
 
-// extend renews the leases of some jobs in one round trip, and returns of how
-// many it could not, and why.
-func (r *runner) extend(held []*holding) (failed int, failure error) {
+// extend renews the leases of some jobs in one round trip, ends the contexts of
+// those that were cancelled, and returns of how many it could not, and why.
+// Where it was not asked to because the control channel told, that has failed to.
+func (r *runner) extend(held []*holding, unasked bool) (failed int, failure error) {
+	if len(held) == 0 {
+		return 0, nil
+	}
 	chunks := slices.Collect(slices.Chunk(held, r.callSize(len(held))))
 	calls := make([]script.Call, len(chunks))
 	for n, chunk := range chunks {
@@ -95,8 +108,13 @@ func (r *runner) extend(held []*holding) (failed int, failure error) {
 			continue
 		}
 		for i, verdict := range reply.Results {
-			if verdict.Verdict == script.ExtendVerdictLost {
+			switch verdict.Verdict {
+			case script.ExtendVerdictLost:
 				r.lose(chunks[n][i])
+			case script.ExtendVerdictCancelled:
+				if r.endCancelled(chunks[n][i], verdict.Reason) && unasked {
+					r.hardOfHearing()
+				}
 			}
 		}
 	}
@@ -110,10 +128,24 @@ func (r *runner) lose(h *holding) {
 	lost := r.held[h.id.String()] == h && !h.ended
 	if lost {
 		delete(r.held, h.id.String())
+		r.strays = append(r.strays, h)
 	}
 	r.mu.Unlock()
 	if lost {
-		h.cancel(ErrLeaseLost)
+		r.end(h, ErrLeaseLost)
 		r.log.Warn("lost the lease of a running job", "job", h.id.String())
 	}
+}
+
+// endCancelled ends the context of a job that was cancelled, and reports whether
+// that was news.
+func (r *runner) endCancelled(h *holding, mark string) bool {
+	r.mu.Lock()
+	news := !h.ended && h.why == nil
+	r.mu.Unlock()
+	if news {
+		r.end(h, &cancelError{mark: mark})
+		r.log.Info("a running job was cancelled", "job", h.id.String(), "reason", mark)
+	}
+	return news
 }

@@ -140,6 +140,16 @@ func Lease(d time.Duration) QueueWorkerOption {
 	return func(c *queueConfig) { c.lease = d }
 }
 
+// StuckAfter is for how long a handler may go on after its context has ended,
+// because of its timeout, a cancellation or a lost lease, before it counts as
+// stuck; default 30 s. At the next renewal of leases after that (they come three
+// times in a lease) it is logged as an error and is the event "stuck", the job's
+// lease ends, so that another worker can take it, and what the handler returns
+// counts only if none has. Its slot stays taken until it returns.
+func StuckAfter(d time.Duration) QueueWorkerOption {
+	return func(c *queueConfig) { c.stuckAfter = d }
+}
+
 // WorkerName is the worker's name in the jobs that it ran; default the host's
 // name and the process id.
 func WorkerName(name string) WorkerOption {

@@ -202,7 +202,7 @@ func TestWorkerOfAPausedQueueIsQuiet(t *testing.T) {
 	b.add(t, chore{})
 	proxy := enginetest.NewProxy(t, b.engine)
 	w := b.work(t, b.through(t, proxy.Client(t)), echomq.CleanEvery(time.Hour))
-	b.eventually(t, func() bool { return w.Ready() && proxy.Count("bzpopmin") == 1 }, "the worker waits for the marker")
+	b.eventually(t, func() bool { return w.Ready() && proxy.Count("bzpopmin") == 1 && proxy.Count("subscribe") == 1 }, "the worker waits for the marker, and listens")
 	proxy.ResetCounts()
 	b.eventually(t, func() bool { return proxy.Count("bzpopmin") == 2 }, "two blocks have passed")
 	assert.Equal(t, map[string]int{"bzpopmin": 2, "evalsha": 2}, proxy.Counts())

@@ -26,10 +26,10 @@ const (
 // runner serves one queue for a worker. Its parts, each a goroutine, are the
 // exchanger, which settles and picks in one round trip (this file and
 // exchange.go); the waker, which waits for the marker while there is nothing to
-// take; the ticker, which adds the jobs of schedules; the lease keeper; the
-// timekeeper, which promotes and recovers; the courier, which makes the deliveries
-// of flows; and the janitor. Handlers run in goroutines of their own, at most one a
-// slot.
+// take; the ticker, which adds the jobs of schedules; the lease keeper, and what
+// listens for cancellations; the timekeeper, which promotes and recovers; the
+// courier, which makes the deliveries of flows; and the janitor. Handlers run in
+// goroutines of their own, at most one a slot.
 type runner struct {
 	client      *Client
 	queue       wire.Queue
@@ -56,6 +56,7 @@ type runner struct {
 	requests chan struct{} // to the waker: wait for the marker
 	wakeups  chan string   // from the waker: the id at the head, or ""
 	renewal  chan struct{} // to the lease keeper: renew now
+	doubt    chan struct{} // to the lease keeper: look at the suspects
 	times    chan times    // to the timekeeper
 	errands  chan struct{} // to the courier: there is something in the outbox
 	slots    chan times    // to the ticker
@@ -72,8 +73,11 @@ type runner struct {
 	idle     chan struct{} // closed when stopping and nothing runs; made by stop
 	held     map[string]*holding
 	results  []result
-	returned []result  // to be given back, when all have returned
-	moved    time.Time // when a call was last refused because the slot is being moved
+	returned []result   // to be given back, when all have returned
+	moved    time.Time  // when a call was last refused because the slot is being moved
+	suspects []*holding // said to have been cancelled
+	strays   []*holding // whose lease was lost, and whose handlers go on
+	deaf     func()     // makes the runner listen anew
 
 	exchanger exchangerState
 }
@@ -83,7 +87,13 @@ type holding struct {
 	id     wire.JobID
 	token  string
 	cancel context.CancelCauseFunc
-	ended  bool // its handler has returned; guarded by the runner's lock
+	name   string    // the job's wire name
+	limit  time.Time // when the attempt times out; zero for never
+
+	// Guarded by the runner's lock.
+	ended bool      // its handler has returned
+	why   error     // its context was ended by the runner, and why
+	over  time.Time // when that was
 }
 
 func newRunner(w *Worker, id string, served Served) (*runner, error) {
@@ -122,6 +132,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		requests:  make(chan struct{}, 1),
 		wakeups:   make(chan string, 1),
 		renewal:   make(chan struct{}, 1),
+		doubt:     make(chan struct{}, 1),
 		times:     make(chan times, 1),
 		errands:   make(chan struct{}, 1),
 		slots:     make(chan times, 1),
@@ -161,6 +172,7 @@ func (r *runner) start(ctx context.Context) error {
 	r.logLimits(ctx)
 	r.parts.Go(r.wakeLoop)
 	r.parts.Go(r.leaseLoop)
+	r.parts.Go(r.controlLoop)
 	r.parts.Go(r.timeLoop)
 	r.parts.Go(r.tickLoop)
 	r.parts.Go(r.cleanLoop)
@@ -325,13 +337,11 @@ func (r *runner) wake() {
 	}
 }
 
-// finish takes what came of a job and frees its slot.
-func (r *runner) finish(res result) {
+// finish takes what came of a job that was held and frees its slot.
+func (r *runner) finish(h *holding, res result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h := r.held[res.id.String()]; h != nil && h.token == res.token {
-		h.ended = true
-	}
+	h.ended = true
 	if res.outcome == script.SettleOutcomeRelease {
 		r.returned = append(r.returned, res)
 	} else {

@@ -20,6 +20,7 @@ const (
 	DefaultFailedAge      = 14 * 24 * time.Hour
 	DefaultFailedCount    = 100_000
 	DefaultStopTimeout    = 25 * time.Second
+	DefaultStuckAfter     = 30 * time.Second
 	DefaultPayloadLimit   = 1 << 20
 	DefaultEventHistory   = 10_000
 	DefaultLogs           = 100

@@ -44,6 +44,7 @@ type queueConfig struct {
 	events       EventLevel
 	payloadLimit int
 	weight       int
+	stuckAfter   time.Duration
 	middleware   []func(HandlerFunc) HandlerFunc
 	batches      map[string]BatchSpec // by the jobs' names
 	limits       limits
@@ -141,6 +142,7 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		payloadLimit: DefaultPayloadLimit,
 		weight:       1,
 		limits:       s.spec.limits(),
+		stuckAfter:   DefaultStuckAfter,
 	}
 	for _, opt := range worker.queues {
 		opt(&config)
@@ -166,6 +168,8 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		return config, optionError("queue %q: weight %d: it must be at least 1", config.name, config.weight)
 	case worker.total > 0 && largest > worker.total:
 		return config, optionError("queue %q: a batch of %d jobs can never be full with a total concurrency of %d; raise it, or lower the batch size", config.name, largest, worker.total)
+	case config.stuckAfter <= 0:
+		return config, optionError("queue %q: stuck after %v: it must be positive", config.name, config.stuckAfter)
 	case config.payloadLimit < 1:
 		return config, optionError("queue %q: payload limit %d: it must be at least 1 byte", config.name, config.payloadLimit)
 	}

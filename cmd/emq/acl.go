@@ -129,7 +129,7 @@ func printRule(cmd *cobra.Command, request acl.Request, rule acl.Rule) error {
 }
 
 func explainRule(errs io.Writer, request acl.Request) error {
-	_, err := fmt.Fprintf(errs, "# %[1]s may run, on the keys of %[3]s, the commands of the scripts %[2]s and of the runtime; on other keys nothing but first contact.\n"+
+	_, err := fmt.Fprintf(errs, "# %[1]s may run, on the keys and the control channel of %[3]s, the commands of the scripts %[2]s and of the runtime; on other keys nothing but first contact.\n"+
 		"# A new user cannot log in before it has a password: ACL SETUSER %[1]s >PASSWORD. ACL SAVE or CONFIG REWRITE keeps users over a restart.\n",
 		request.User, strings.Join(request.Role.Scripts(), ", "), queueNames(request.Queues))
 	return err
@@ -150,6 +150,7 @@ func printRuleJSON(cmd *cobra.Command, request acl.Request, rule acl.Rule) error
 	type grant struct {
 		Commands []string `json:"commands"`
 		Keys     []string `json:"keys"`
+		Channels []string `json:"channels,omitempty"`
 	}
 	printed := struct {
 		Role      string   `json:"role"`

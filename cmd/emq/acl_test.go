@@ -18,7 +18,7 @@ func TestACL(t *testing.T) {
 	for _, key := range []string{" ~emq:{orders}:* ", " ~emq:{fills}:* ", " ~emq:{mail}:* ", " %R~bull:mail:meta)"} {
 		assert.Contains(t, out, key)
 	}
-	assert.Equal(t, "# emq-producer may run, on the keys of queues orders, fills, mail, the commands of the scripts add, heal, inspect, replace, report, schedule and of the runtime; on other keys nothing but first contact.\n"+
+	assert.Equal(t, "# emq-producer may run, on the keys and the control channel of queues orders, fills, mail, the commands of the scripts add, cancel, heal, inspect, replace, report, schedule and of the runtime; on other keys nothing but first contact.\n"+
 		"# A new user cannot log in before it has a password: ACL SETUSER emq-producer >PASSWORD. ACL SAVE or CONFIG REWRITE keeps users over a restart.\n", errs)
 }
 
@@ -42,7 +42,7 @@ func TestACLJSON(t *testing.T) {
 		Queues     []string
 		Rule       string
 		Arguments  []string
-		Grants     []struct{ Commands, Keys []string }
+		Grants     []struct{ Commands, Keys, Channels []string }
 		Optional   []string
 	}
 	decoder := json.NewDecoder(strings.NewReader(out))
@@ -54,6 +54,7 @@ func TestACLJSON(t *testing.T) {
 	assert.Equal(t, printed.Rule, strings.Join(printed.Arguments, " "))
 	require.Len(t, printed.Grants, 4)
 	assert.Equal(t, []string{"~emq:{orders}:*"}, printed.Grants[0].Keys)
+	assert.Equal(t, []string{"&emq:{orders}:control"}, printed.Grants[0].Channels)
 	assert.Equal(t, []string{"info"}, printed.Optional)
 	_, text, _ := run(t, "acl", "worker", "--queue", "orders")
 	assert.Equal(t, text, printed.Rule+"\n")

@@ -36,7 +36,8 @@ func TestRuleOfAProducer(t *testing.T) {
 	rule := ruleFor(t, acl.Request{Role: acl.Producer, User: "shop", Queues: queues(t, "a", "b"), Legacy: []string{"bull", "x*[y]?"}})
 	assert.Equal(t, "ACL SETUSER shop on resetkeys resetchannels clearselectors -@all"+
 		" +asking +client|setname +cluster|slots +command +evalsha +exists +hdel +hget +hmget +hset +incrby +lindex +llen +lpush"+
-		" +lrange +ping +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zrem +zscore ~emq:{a}:* ~emq:{b}:*"+
+		" +lrange +ping +publish +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zrem +zscore ~emq:{a}:* ~emq:{b}:*"+
+		" &emq:{a}:control &emq:{b}:control"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)"+
 		` (+exists %R~bull:a:meta %R~x\*\[y\]\?:a:meta %R~bull:b:meta %R~x\*\[y\]\?:b:meta)`, rule.String())
 	assert.Contains(t, rule.Args(), "(+sadd %W~emq:{emq}:queues)", "a selector is one word")
@@ -47,8 +48,8 @@ func TestRuleOfAWorker(t *testing.T) {
 	rule := ruleFor(t, acl.Request{Role: acl.Worker, User: "emq-worker", Queues: queues(t, "a")})
 	assert.Equal(t, "ACL SETUSER emq-worker on resetkeys resetchannels clearselectors -@all"+
 		" +asking +bzpopmin +client|setname +cluster|slots +command +del +evalsha +exists +hdel +hget +hgetall +hlen +hmget"+
-		" +hscan +hset +hstrlen +incrby +info +lindex +lpush +lrange +ltrim +mget +mset +pexpire +ping +rpop +rpush +script|load +time"+
-		" +xadd +zadd +zcard +zmscore +zpopmin +zrange +zrangebyscore +zrem +zrevrank +zscore ~emq:{a}:*"+
+		" +hscan +hset +hstrlen +incrby +info +lindex +lpush +lrange +ltrim +mget +mset +pexpire +ping +rpop +rpush +script|load +subscribe +time"+
+		" +xadd +zadd +zcard +zmscore +zpopmin +zrange +zrangebyscore +zrem +zrevrank +zscore ~emq:{a}:* &emq:{a}:control"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)", rule.String(), "without legacy prefixes there is no such key")
 }
 
@@ -70,9 +71,9 @@ func TestRuleThatAdds(t *testing.T) {
 	args := rule.Args()
 	assert.Equal(t, []string{"ACL", "SETUSER", "emq-worker"}, args[:3])
 	for _, selector := range args[3:] {
-		assert.Regexp(t, `^\(\+.*~[^ ]+\)$`, selector)
+		assert.Regexp(t, `^\(\+.*~[^ ]+( &[^ ]+)?\)$`, selector)
 	}
-	assert.Contains(t, rule.String(), "+zscore ~emq:{mail}:*) (+get")
+	assert.Contains(t, rule.String(), "+zscore ~emq:{mail}:* &emq:{mail}:control) (+get")
 }
 
 func TestRightsOfOptions(t *testing.T) {

@@ -4,7 +4,7 @@
 // table in this package, which the runtime's tests hold against what it does
 // send. It works on Redis 7.0 and Valkey 8, and later.
 //
-// A rule has one set of rights for the keys of the queues, and a selector of its
+// A rule has one set of rights for the keys of the queues and their channels, and a selector of its
 // own for each key that is shared with other queues, so that on those a user can
 // do nothing but what first contact does.
 //

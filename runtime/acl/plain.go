@@ -11,6 +11,8 @@ const (
 	NoKey Place = iota
 	// Queue is the keys of the queue itself and of its jobs.
 	Queue
+	// Control is no key but the channel that tells of cancellations.
+	Control
 	// LegacyMeta is the key by which a v1 queue of the same name is recognised.
 	LegacyMeta
 	// StoreVersion is the key emq:{emq}:version.
@@ -84,6 +86,10 @@ var plain = []Plain{
 	// Flows (runtime/courier.go, runtime/children.go).
 	{Name: "smembers", On: Queue, Roles: flow, Why: "which children a job waits for"},
 	{Name: "hscan", On: Queue, Roles: flow, Why: "what came of its children"},
+
+	// Cancellations (runtime/cancel.go and runtime/control.go).
+	{Name: "publish", On: Control, Roles: producer, Why: "tells workers of cancelled jobs"},
+	{Name: "subscribe", On: Control, Roles: worker, Why: "listens for cancelled jobs"},
 
 	// Connections. AUTH and HELLO need no right.
 	{Name: "ping", Roles: programs, Sometimes: true, Why: "health checks"},

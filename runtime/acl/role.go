@@ -11,7 +11,8 @@ type Role string
 
 // The roles.
 const (
-	// Producer adds jobs, asks where they stand and awaits their results.
+	// Producer adds jobs, asks where they stand, cancels them and awaits their
+	// results.
 	Producer Role = "producer"
 	// Worker runs jobs, and does the housekeeping of their queues.
 	Worker Role = "worker"
@@ -41,10 +42,10 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "heal", "inspect", "replace", "report", "schedule"},
+	Producer: {"add", "cancel", "heal", "inspect", "replace", "report", "schedule"},
 	Flow:     {"acknowledge", "add", "deliver", "verify"},
 	Worker: {
-		"acknowledge", "collect", "due", "expel", "extend", "log", "pick", "progress", "promote", "prune", "recover", "schedule", "settle",
+		"acknowledge", "collect", "due", "expel", "extend", "leave", "log", "pick", "progress", "promote", "prune", "recover", "schedule", "settle",
 		"sweep", "tick", "trim", "unschedule",
 	},
 	Operator: {

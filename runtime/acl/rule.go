@@ -35,7 +35,7 @@ type Request struct {
 type Rule struct {
 	User string
 	// Grants are the user's rights: a command may be run if one of them has it
-	// and all its keys. The first is about the keys of the queues, each other one
+	// and all its keys and channels. The first is about the keys of the queues, each other one
 	// about keys that are shared with other queues.
 	Grants []Grant
 
@@ -49,6 +49,8 @@ type Grant struct {
 	// Keys are patterns of keys as rules have them: ~ and a pattern, with %R or
 	// %W before it for what is only read or only written.
 	Keys []string
+	// Channels are patterns of channels, with & before them.
+	Channels []string
 }
 
 // RuleFor returns the rule that a request asks for.
@@ -111,10 +113,18 @@ func (r Request) queueGrant() (Grant, error) {
 		}
 	}
 	for _, command := range r.Role.Commands(r.ReplicaAck) {
-		if command.On == NoKey || command.On == Queue {
+		switch command.On {
+		case Control:
+			for _, queue := range r.Queues {
+				grant.Channels = append(grant.Channels, "&"+escape(queue.ControlChannel()))
+			}
+			fallthrough
+		case NoKey, Queue:
 			grant.Commands = append(grant.Commands, command.Name)
 		}
 	}
+	slices.Sort(grant.Channels)
+	grant.Channels = slices.Compact(grant.Channels)
 	if r.Database > 0 {
 		grant.Commands = append(grant.Commands, "select|"+strconv.Itoa(r.Database))
 	}
@@ -214,7 +224,7 @@ func (g Grant) words() []string {
 	for _, command := range g.Commands {
 		words = append(words, "+"+command)
 	}
-	return append(words, g.Keys...)
+	return slices.Concat(words, g.Keys, g.Channels)
 }
 
 // Args returns the words of the command ACL SETUSER, these two included.

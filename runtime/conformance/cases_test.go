@@ -58,6 +58,7 @@ var situations = map[string]string{
 	"blocked no more":        `meta hash version=echomq:2.0.0 blocked=limit; wait list b a; a hash name=mail data=1; b hash name=mail data=1`,
 	"lost at the limit":      `meta hash version=echomq:2.0.0 blocked=limit; active zset a=1000; a:lock text w:1; wait list b; b hash name=mail data=1`,
 	"lost before ranked":     `meta hash version=echomq:2.0.0 blocked=limit; active zset a=1000; a:lock text w:1; prioritized zset b=4294967297; b hash name=mail data=1 priority=1`,
+	"cancelled, active":      `meta hash version=echomq:2.0.0 cancels=1; active zset a=4000000000001 b=4000000000002; a:lock text w:1; a hash name=mail data=1 ats=1 defa=cancelled; b:lock text w:1; b hash name=mail data=1`,
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
 	"failed and broken":      `failed zset a=900 b=901; a text strange; b hash name=mail data=1 priority=3`,
 	"just completed":         `completed zset a=4000000000001 b=4000000000002; a hash name=mail lst="w:1 completed"; b hash name=mail`,
@@ -108,7 +109,11 @@ func calls() map[string]model.Caller {
 		"pick with a limit":    limited(pick(2, script.PickItem{ID: a})),
 		"pick of a duplicate":  pick(1, script.PickItem{ID: a}, script.PickItem{ID: a}),
 
-		"extend":  script.Extend{Lease: hour, Items: []script.ExtendItem{{ID: a, Token: "w:1"}, {ID: b, Token: "w:1"}}},
+		"extend": script.Extend{Lease: hour, Items: []script.ExtendItem{{ID: a, Token: "w:1"}, {ID: b, Token: "w:1"}}},
+		"leave":  script.Leave{Events: "all", History: 100, Items: []script.LeaveItem{{ID: a, Token: "w:1"}, {ID: b, Token: "w:1"}}},
+		"cancel": script.Cancel{Events: "all", History: 100, Mark: "cancelled: why", Items: []script.CancelItem{
+			{ID: a, Name: "mail"}, {ID: b, Name: "other"}, {ID: c}, {ID: a},
+		}},
 		"promote": script.Promote{Events: "all", History: 100, Items: []script.PromoteItem{{ID: a}, {ID: c}, {ID: a}}},
 		"recover": script.Recover{Events: "all", History: 100, Items: []script.RecoverItem{{ID: a, Deadline: 1000, Stalls: 0}, {ID: b, Deadline: 1000, Stalls: 3}}},
 		"recover of a renewed lease": script.Recover{Events: "all", History: 100,

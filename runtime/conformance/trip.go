@@ -34,9 +34,10 @@ type trip struct {
 	client   *echomq.Client
 	producer *echomq.Producer
 	worker   *tripWorker
-	taken    chan struct{} // gets a value when the job that is to stall is taken
-	ended    []string      // ids of jobs that have ended
-	fail     func(error)   // is told why a worker has ended by itself
+	taken    chan struct{}   // gets a value when the job that is to stall is taken
+	left     <-chan struct{} // closed when the worker has left the job of a stuck handler
+	ended    []string        // ids of jobs that have ended
+	fail     func(error)     // is told why a worker has ended by itself
 }
 
 // tripWorker is a worker that runs.
@@ -60,6 +61,8 @@ var stages = []stage{
 	{"failed", "a job fails for good", (*trip).failed},
 	{"reporting", "a job records progress and a log line, which are read", (*trip).reporting},
 	{"stalled", "a worker renews its lease, then is lost; another recovers the job and runs it", (*trip).stalled},
+	{"cancelled", "a job is cancelled as it runs, and fails", (*trip).cancelled},
+	{"stuck", "a handler goes on after its timeout; its worker leaves the job", (*trip).stuck},
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"limited", "an operator sets the queue's limit and rate; jobs run one after the other, and each takes a token", (*trip).limited},
 	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
@@ -137,6 +140,12 @@ func (t *trip) handle(ctx context.Context, job *echomq.Job[errand]) (string, err
 		if err := job.Log(ctx, "half way"); err != nil {
 			return "", err
 		}
+	case job.Payload.Case == "cancelled":
+		t.taken <- struct{}{}
+		<-ctx.Done()
+		return "", ctx.Err()
+	case job.Payload.Case == "stuck" && job.AttemptsStarted == 1:
+		<-t.left
 	case job.Payload.Case == "failed":
 		return "", echomq.Fail(errors.New("this job is to fail"))
 	case job.Payload.Case == "stalled" && job.AttemptsStarted == 1:
@@ -251,10 +260,38 @@ func (t *trip) stalled(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.work(echomq.Lease(shortLease)); err != nil {
+	if err := t.work(echomq.Lease(shortLease), echomq.StuckAfter(shortLease/4)); err != nil {
 		return err
 	}
 	return awaitResult(ctx, handle, "done: stalled")
+}
+
+// cancelled cancels a job that runs.
+func (t *trip) cancelled(ctx context.Context) error {
+	handle, err := t.add(ctx, "cancelled")
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, t.taken); err != nil {
+		return err
+	}
+	if err := handle.Cancel(ctx, "for the probe"); err != nil {
+		return err
+	}
+	_, err = handle.Await(ctx)
+	switch {
+	case errors.Is(err, echomq.ErrCancelled):
+		return nil
+	case err == nil:
+		return fmt.Errorf("job %s was cancelled and has completed", handle.ID)
+	}
+	return err
+}
+
+// stuck lets a handler go on until its worker leaves its job.
+func (t *trip) stuck(ctx context.Context) error {
+	t.left = t.book.next("leave")
+	return t.complete(ctx, "stuck", echomq.Timeout(time.Millisecond))
 }
 
 // paused shows that a worker which looks takes nothing from a paused queue. The

@@ -95,6 +95,10 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.pause(call, now)
 	case script.Override:
 		return s.override(call, now)
+	case script.Leave:
+		return s.leave(call, now)
+	case script.Cancel:
+		return s.cancel(call, now)
 	case script.Resume:
 		return s.resume(call, now)
 	case script.Progress:
@@ -190,8 +194,14 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 	case script.Override:
 		r, err := script.DecodeOverride(reply)
 		return r, r.Now, err
+	case script.Leave:
+		r, err := script.DecodeLeave(reply)
+		return r, r.Now, err
 	case script.Pause:
 		r, err := script.DecodePause(reply)
+		return r, r.Now, err
+	case script.Cancel:
+		r, err := script.DecodeCancel(reply)
 		return r, r.Now, err
 	case script.Resume:
 		r, err := script.DecodeResume(reply)

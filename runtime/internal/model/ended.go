@@ -95,6 +95,7 @@ func (s *State) inspectOne(id string) script.InspectResult {
 	result.Attempts, _ = strconv.ParseInt(fields["atm"], 10, 64)
 	result.Value = []byte(fields["returnvalue"])
 	result.Reason, result.Trace = fields["failedReason"], fields["stacktrace"]
+	result.Deferred = fields["defa"]
 	switch {
 	case s.condition(id) == unusable:
 	case job.Stub:

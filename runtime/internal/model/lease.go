@@ -11,13 +11,41 @@ func (s *State) extend(c script.Extend, now int64) script.ExtendReply {
 	reply := script.ExtendReply{Now: now}
 	for _, item := range c.Items {
 		id := item.ID.String()
-		verdict := script.ExtendVerdictLost
-		if token, locked := s.Locks[id]; locked && token == item.Token {
-			verdict = script.ExtendVerdictExtended
+		result := script.ExtendResult{Verdict: script.ExtendVerdictLost}
+		if s.holds(id, item.Token) {
+			result.Verdict = script.ExtendVerdictExtended
 			s.Active[id] = now + c.Lease
+			if s.Cancels && s.cancelled(id) {
+				result = script.ExtendResult{Verdict: script.ExtendVerdictCancelled, Reason: s.Jobs[id].Fields["defa"]}
+			}
 		}
-		s.reach("extend", string(verdict))
-		reply.Results = append(reply.Results, script.ExtendResult{Verdict: verdict})
+		s.reach("extend", string(result.Verdict))
+		reply.Results = append(reply.Results, result)
+	}
+	return reply
+}
+
+// holds reports whether a token holds a job.
+func (s *State) holds(id, token string) bool {
+	held, locked := s.Locks[id]
+	return locked && held == token
+}
+
+func (s *State) leave(c script.Leave, now int64) script.LeaveReply {
+	reply := script.LeaveReply{Now: now}
+	for _, item := range c.Items {
+		id := item.ID.String()
+		result := script.LeaveResult{Verdict: script.LeaveVerdictLost}
+		if s.holds(id, item.Token) {
+			result.Verdict = script.LeaveVerdictLeft
+			if s.Active[id] > now {
+				s.reach("leave", "ends the lease")
+				s.Active[id] = now
+				s.event(c.Events != script.LeaveEventsNone, "stuck", id, "name", item.Job)
+			}
+		}
+		s.reach("leave", string(result.Verdict))
+		reply.Results = append(reply.Results, result)
 	}
 	return reply
 }
@@ -77,7 +105,10 @@ func (s *State) recoverOne(item script.RecoverItem, now int64, back *comeback) s
 	stalls, _ := strconv.ParseInt(fields["stc"], 10, 64)
 	stalls++
 	fields["stc"] = strconv.FormatInt(stalls, 10)
-	if stalls > item.Stalls {
+	switch {
+	case stalls > item.Stalls && has(fields, "defa"):
+		s.reach("recover", "past the allowed stalls and marked already")
+	case stalls > item.Stalls:
 		s.reach("recover", "past the allowed stalls")
 		fields["defa"] = fmt.Sprintf("the job stalled %d times; %d allowed", stalls, item.Stalls)
 	}

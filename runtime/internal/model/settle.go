@@ -78,6 +78,11 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 		}
 	default:
 		settledFields(job.Fields, item, now)
+		if s.Cancels && !ended && item.Delay > 0 && s.cancelled(id) {
+			s.reach("settle", "comes back cancelled")
+			item.Delay = 0
+			job.Fields["delay"] = "0"
+		}
 		job.Fields["lst"] = last
 		s.move(item, now, back)
 	}

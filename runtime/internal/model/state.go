@@ -26,6 +26,7 @@ type State struct {
 	Blocked     string // why nobody is woken for what waits, "" if somebody is
 	Overrides   map[string]string
 	Bucket      *Bucket
+	Cancels     bool     // a job was cancelled as it ran
 	Wait        []string // the next to run first
 	Prioritized ZSet
 	Counter     int64

@@ -27,6 +27,9 @@ func (s *State) Store() Store {
 		number := func(n int64) string { return strconv.FormatInt(n, 10) }
 		store["limiter"] = Hash{"level": number(s.Bucket.Parts), "interval": number(s.Bucket.Interval), "at": number(s.Bucket.At)}
 	}
+	if s.Cancels {
+		meta["cancels"] = "1"
+	}
 	if len(meta) > 0 {
 		store["meta"] = meta
 	}

@@ -7,10 +7,15 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-// Extend is a call of extend.lua: renews the leases of active jobs.
+// Extend is a call of extend.lua: renews the leases of active jobs, and
+// tells which were cancelled.
 //
 // A lock that is not the item's token any more is answered "lost": the job
 // was given to another worker, or ended.
+//
+// While the queue's slot is being moved a call is refused that declares a
+// key which does not exist. So this script, by which jobs stay their
+// workers', takes none but those that an active job has.
 type Extend struct {
 	// Lease: how long the jobs are held from the server's now.
 	Lease int64
@@ -28,7 +33,7 @@ type ExtendItem struct {
 
 // Call builds the call for queue.
 func (c Extend) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 2+len(c.Items))
+	keys := make([]string, 0, 2+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("active"),
@@ -39,7 +44,7 @@ func (c Extend) Call(queue wire.Queue) Call {
 	)
 	for i := range c.Items {
 		item := &c.Items[i]
-		keys = append(keys, queue.JobKey(item.ID, "lock"))
+		keys = append(keys, queue.Job(item.ID), queue.JobKey(item.ID, "lock"))
 		args = append(args,
 			item.ID.String(),
 			item.Token,
@@ -58,8 +63,10 @@ type ExtendReply struct {
 
 // ExtendResult is a record of [ExtendReply.Results].
 type ExtendResult struct {
-	// Verdict: what happened.
+	// Verdict: what happened; cancelled is extended too.
 	Verdict ExtendVerdict
+	// Reason: the mark of a job that was cancelled.
+	Reason string
 }
 
 // DecodeExtend reads the reply to [Extend] as the client returns it. The
@@ -81,7 +88,7 @@ func DecodeExtend(reply any) (ExtendReply, error) {
 }
 
 func decodeExtendResults(d *decoder, value any) []ExtendResult {
-	const length = 1
+	const length = 2
 	flat := d.flat("results", value, length)
 	records := make([]ExtendResult, len(flat)/length)
 	d.records = "results"
@@ -90,27 +97,29 @@ func decodeExtendResults(d *decoder, value any) []ExtendResult {
 		d.index = i
 		records[i] = ExtendResult{
 			Verdict: decodeExtendVerdict(d, "verdict", elements[0]),
+			Reason:  d.text("reason", elements[1]),
 		}
 	}
 	d.records = ""
 	return records
 }
 
-// ExtendVerdict: what happened.
+// ExtendVerdict: what happened; cancelled is extended too.
 type ExtendVerdict string
 
 // The words of [ExtendVerdict].
 const (
-	ExtendVerdictExtended ExtendVerdict = "extended"
-	ExtendVerdictLost     ExtendVerdict = "lost"
+	ExtendVerdictExtended  ExtendVerdict = "extended"
+	ExtendVerdictCancelled ExtendVerdict = "cancelled"
+	ExtendVerdictLost      ExtendVerdict = "lost"
 )
 
 func decodeExtendVerdict(d *decoder, element string, value any) ExtendVerdict {
 	switch word := ExtendVerdict(d.text(element, value)); word {
-	case ExtendVerdictExtended, ExtendVerdictLost:
+	case ExtendVerdictExtended, ExtendVerdictCancelled, ExtendVerdictLost:
 		return word
 	default:
-		d.fail(element, "is %s and none of extended, lost", describe(value))
+		d.fail(element, "is %s and none of extended, cancelled, lost", describe(value))
 		return ""
 	}
 }

@@ -110,6 +110,29 @@ func (w *world) someExtend(by *worker) model.Caller {
 	return call
 }
 
+func (w *world) someLeave(by *worker) model.Caller {
+	call := script.Leave{Events: script.LeaveEvents(w.level()), History: 1000}
+	for _, held := range w.holdings(by, false) {
+		call.Items = append(call.Items, script.LeaveItem{ID: jobID(held.id), Token: held.token, Job: "mail"})
+	}
+	if len(call.Items) == 0 {
+		return nil
+	}
+	return call
+}
+
+func (w *world) someCancel() model.Caller {
+	call := script.Cancel{Events: script.CancelEvents(w.level()), History: 1000, Mark: one(w, "cancelled", "cancelled: why")}
+	ids := w.ids(3)
+	if w.chance(30) {
+		ids = w.from(w.state.Delayed, 3)
+	}
+	for _, id := range ids {
+		call.Items = append(call.Items, script.CancelItem{ID: id, Name: one(w, "", "", "mail", "mail", "other")})
+	}
+	return call
+}
+
 func (w *world) somePromote() model.Caller {
 	call := script.Promote{Events: script.PromoteEvents(w.level()), History: 1000}
 	for _, id := range w.from(w.state.Delayed, 4) {

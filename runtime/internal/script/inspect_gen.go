@@ -68,6 +68,8 @@ type InspectResult struct {
 	Reason string
 	// Trace: the errors of all attempts, JSON.
 	Trace string
+	// Deferred: why it was to fail without being run, if so.
+	Deferred string
 	// Kept: whether an ended job was kept; if not, only its state is known.
 	Kept bool
 }
@@ -91,7 +93,7 @@ func DecodeInspect(reply any) (InspectReply, error) {
 }
 
 func decodeInspectResults(d *decoder, value any) []InspectResult {
-	const length = 8
+	const length = 9
 	flat := d.flat("results", value, length)
 	records := make([]InspectResult, len(flat)/length)
 	d.records = "results"
@@ -106,7 +108,8 @@ func decodeInspectResults(d *decoder, value any) []InspectResult {
 			Value:    d.bytes("value", elements[4]),
 			Reason:   d.text("reason", elements[5]),
 			Trace:    d.text("trace", elements[6]),
-			Kept:     d.flag("kept", elements[7]),
+			Deferred: d.text("deferred", elements[7]),
+			Kept:     d.flag("kept", elements[8]),
 		}
 	}
 	d.records = ""

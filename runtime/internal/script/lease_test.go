@@ -25,6 +25,51 @@ func TestExtend(t *testing.T) {
 			b:lock text w:2
 			a      hash name=mail
 			b      hash name=mail`,
+	}, {
+		name: "a job that was cancelled is told of",
+		before: `
+			meta   hash version=echomq:2.0.0 cancels=1
+			active zset c=1000 d=1000 e=1000
+			c:lock text w:1
+			d:lock text w:1
+			e:lock text w:1
+			c      hash name=mail defa="cancelled: why"
+			d      hash name=mail defa="cancelledly"
+			e      text strange`,
+		call: script.Extend{Lease: 30000, Items: []script.ExtendItem{
+			{ID: jobID("c"), Token: "w:1"}, {ID: jobID("d"), Token: "w:1"}, {ID: jobID("e"), Token: "w:1"},
+		}},
+		reply: `{Results:[{Verdict:cancelled Reason:cancelled: why} {Verdict:extended} {Verdict:extended}]}`,
+		after: `
+			meta   hash cancels=1 version=echomq:2.0.0
+			active zset c=now+30000 d=now+30000 e=now+30000
+			c:lock text w:1
+			d:lock text w:1
+			e:lock text w:1
+			c      hash defa="cancelled: why" name=mail
+			d      hash defa=cancelledly name=mail
+			e      text strange`,
+	}})
+}
+
+func TestLeave(t *testing.T) {
+	try(t, []transition{{
+		name: "the lease of a job whose handler is stuck ends, once, and only for its holder",
+		before: `
+			active zset a=4000000000000 b=1000 c=4000000000000
+			a:lock text w:1
+			b:lock text w:1
+			c:lock text w:2`,
+		call: script.Leave{Events: "final", History: 100, Items: []script.LeaveItem{
+			{ID: jobID("a"), Token: "w:1"}, {ID: jobID("a"), Token: "w:1"}, {ID: jobID("b"), Token: "w:1"}, {ID: jobID("c"), Token: "w:1"}, {ID: jobID("d")},
+		}},
+		reply: `{Results:[{Verdict:left} {Verdict:left} {Verdict:left} {Verdict:lost} {Verdict:lost}]}`,
+		after: `
+			active zset a=now b=1000 c=4000000000000
+			a:lock text w:1
+			b:lock text w:1
+			c:lock text w:2
+			events stream stuck/a`,
 	}})
 }
 

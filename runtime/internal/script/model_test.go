@@ -100,11 +100,14 @@ pick: started while paused, nothing while paused, started head, started redeemed
   rate overridden, interval changed, limit leaves fewer, rate leaves fewer, full, dry, another looks for the token,
   EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
-  already failed, already retry, already snooze, already release, lost, gone, stub, lasting stub, reported, quarantined, to wait,
+  already failed, already retry, already snooze, already release, lost, gone, stub, lasting stub, reported, quarantined, to wait, comes back cancelled,
   to prioritized, to delayed, opened, EMQVERSION
-extend: extended, lost, EMQVERSION
+extend: extended, cancelled, lost, EMQVERSION
+leave: left, lost, ends the lease, EMQVERSION
+cancel: marked, active, ended, missing, mismatch, quarantined, again, due at once, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
-recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls, opened, EMQVERSION
+recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls,
+  past the allowed stalls and marked already, opened, EMQVERSION
 trim: trimmed, kept, gone, by age, by number, unreported, stub, EMQVERSION
 key: released, of another
 heal: held, freed, passed, EMQVERSION

@@ -60,6 +60,12 @@ func wellFormed() map[string]model.Caller {
 			{ID: jobID("a1"), Token: "w:1", Outcome: "retry", Delay: 5}, {ID: jobID("w1"), Token: "w:1", Outcome: "failed"},
 		}},
 		"override": script.Override{Limit: "3", Rate: "5/1000"},
+		"cancel": script.Cancel{Events: "all", History: 100, Mark: "cancelled", Items: []script.CancelItem{
+			{ID: jobID("w1")}, {ID: jobID("a1"), Name: "mail"},
+		}},
+		"leave": script.Leave{Events: "all", History: 100, Items: []script.LeaveItem{
+			{ID: jobID("a1"), Token: "w:1"}, {ID: jobID("w1"), Token: "w:1"},
+		}},
 		"extend": script.Extend{Lease: 1000, Items: []script.ExtendItem{
 			{ID: jobID("a1"), Token: "w:1"}, {ID: jobID("w1"), Token: "w:1"},
 		}},
@@ -247,12 +253,15 @@ func (a argument) wrong() []string {
 			return []string{"0", "-1", "x", "1.5", "5/", "/5", "0/5", "5/0", "5/5/5", " none", "2147483648", "5/2678400001", "1000001/5"}
 		}
 		switch {
-		case a.Name == "token" && a.script != "extend" || a.script == "sweep" || a.script == "replace" && (a.Name == "by" || a.Name == "unique"):
+		case a.Name == "token" && a.script != "extend" && a.script != "leave" || a.script == "sweep" || a.script == "replace" && (a.Name == "by" || a.Name == "unique"):
 			return []string{""}
 		case a.Name == "edge" && a.script == "deliver":
 			return []string{"", "0|fail|mail|w1|mail", "x|fail|mail|w1||mail", "0|never|mail|w1||mail", "0|fail|mail|w1||", "0|fail||w1||mail"}
 		case a.Name == "entry":
 			return []string{"", "other", "children"}
+		}
+		if a.Name == "mark" {
+			return []string{"", "cancelled:", "strange"}
 		}
 	}
 	return nil

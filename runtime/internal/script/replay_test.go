@@ -23,6 +23,8 @@ var situations = map[string]string{
 	"due back": `delayed zset a=1000` + "\n" + `a hash name=mail data=1 delay=5 ats=1 atm=1 lst="w:0 retry"`,
 	"reserved": `active zset a=1000` + "\n" + `reserved hash a=w:1` + "\n" + `a hash name=mail data=1`,
 	"active":   `active zset a=1000` + "\n" + `a:lock text w:1` + "\n" + `a hash name=mail data=1 ats=1 pb=w processedOn=900`,
+	"cancelled": `meta hash version=echomq:2.0.0 cancels=1` + "\n" + `active zset a=4000000000001` + "\n" +
+		`a:lock text w:1` + "\n" + `a hash name=mail data=1 ats=1 defa=cancelled`,
 	"another's": `active zset a=1000` + "\n" + `a:lock text w:2` + "\n" + `a hash name=mail data=1 ats=2 pb=w processedOn=900` +
 		"\n" + `reserved hash b=w:2`,
 	"paused": `meta hash version=echomq:2.0.0 paused=1` + "\n" + `wait list a` + "\n" + `a hash name=mail data=1`,
@@ -101,7 +103,10 @@ func repeated() map[string][2]model.Caller {
 		"pick of a reservation": pick(0, script.PickItem{ID: a, Reservation: "w:1"}),
 		"pick with a false claim": pick(1, script.PickItem{ID: a, Reservation: "w:9"},
 			script.PickItem{ID: jobID("b"), Reservation: "w:9"}),
-		"extend":  twice(script.Extend{Lease: hour, Items: []script.ExtendItem{{ID: a, Token: "w:1"}}}),
+		"extend": twice(script.Extend{Lease: hour, Items: []script.ExtendItem{{ID: a, Token: "w:1"}}}),
+		"leave":  twice(script.Leave{Events: script.LeaveEventsAll, History: 100, Items: []script.LeaveItem{{ID: a, Token: "w:1"}}}),
+		"cancel": twice(script.Cancel{Events: script.CancelEventsAll, History: 100, Mark: "cancelled: why",
+			Items: []script.CancelItem{{ID: a, Name: "mail"}, {ID: jobID("b")}}}),
 		"promote": twice(script.Promote{Events: script.PromoteEventsAll, History: 100, Items: []script.PromoteItem{{ID: a}}}),
 		"recover": twice(script.Recover{Events: script.RecoverEventsAll, History: 100,
 			Items: []script.RecoverItem{{ID: a, Deadline: 1000, Stalls: 0}}}),
@@ -263,6 +268,9 @@ func requireSameStory(t *testing.T, first, second any, about string) {
 	expected := later.Replace(verdicts(first))
 	if _, ok := first.(script.DeliverReply); ok {
 		expected = strings.NewReplacer("recorded", "already", "released", "already").Replace(expected)
+	}
+	if _, ok := first.(script.CancelReply); ok {
+		expected = verdicts(first)
 	}
 	if _, ok := first.(script.AddReply); ok {
 		expected = strings.ReplaceAll(expected, "Verdict:exists}", "Verdict:exists Name:mail}")

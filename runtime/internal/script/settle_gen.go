@@ -25,6 +25,8 @@ import (
 // reported to the parent's queue. Of a job that is not kept the stub stays
 // until that was done.
 //
+// A job that was cancelled meanwhile comes back at once, to the front.
+//
 // A job whose hash was lost, or whose hash something else has replaced, is
 // answered "gone"; what is left of it is removed or put into quarantine.
 type Settle struct {

@@ -110,8 +110,12 @@ func (w *world) act(ctx context.Context) error {
 	case n < 71:
 		return w.make(ctx, nil, w.someRecover())
 	case n < 73:
+		return w.make(ctx, nil, w.someCancel())
+	case n < 74:
+		return w.make(ctx, worker, w.someLeave(worker))
+	case n < 75:
 		return w.make(ctx, nil, script.Due{Limit: one[int64](w, 1, 2, 4, 500, 500)})
-	case n < 76:
+	case n < 77:
 		return w.make(ctx, nil, script.Inspect{Items: inspectItems(w.ids(6))})
 	case n < 80:
 		return w.make(ctx, nil, w.someTrim())
