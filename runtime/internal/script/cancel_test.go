@@ -13,7 +13,7 @@ func TestCancel(t *testing.T) {
 			before: `
 				wait        list w
 				prioritized zset p=4294967297
-				delayed     zset d=4000000000000 due=1000
+				delayed     zset d=4000000000001 due=1000
 				active      zset a=1000
 				completed   zset c=900
 				quarantine  zset q=900

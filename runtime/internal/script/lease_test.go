@@ -56,7 +56,7 @@ func TestLeave(t *testing.T) {
 	try(t, []transition{{
 		name: "the lease of a job whose handler is stuck ends, once, and only for its holder",
 		before: `
-			active zset a=4000000000000 b=1000 c=4000000000000
+			active zset a=4000000000001 b=1000 c=4000000000001
 			a:lock text w:1
 			b:lock text w:1
 			c:lock text w:2`,
@@ -65,7 +65,7 @@ func TestLeave(t *testing.T) {
 		}},
 		reply: `{Results:[{Verdict:left} {Verdict:left} {Verdict:left} {Verdict:lost} {Verdict:lost}]}`,
 		after: `
-			active zset a=now b=1000 c=4000000000000
+			active zset a=now b=1000 c=4000000000001
 			a:lock text w:1
 			b:lock text w:1
 			c:lock text w:2
