@@ -18,20 +18,20 @@ func (r *runner) end(h *holding, cause error) {
 
 // over returns why the context of the handler has ended, and when; nil if it has
 // not, or if the handler has returned. The caller holds the lock.
-func (r *runner) over(h *holding) (why error, since time.Time) {
+func (r *runner) over(h *holding) (since time.Time, why error) {
 	switch {
 	case h.ended:
-		return nil, time.Time{}
+		return time.Time{}, nil
 	case !h.limit.IsZero() && time.Now().After(h.limit) && (h.why == nil || h.limit.Before(h.over)):
-		return ErrTimeout, h.limit
+		return h.limit, ErrTimeout
 	}
-	return h.why, h.over
+	return h.over, h.why
 }
 
 // stuck reports whether a handler goes on although its context has ended a while
 // ago, and why it has. The caller holds the lock.
 func (r *runner) stuck(h *holding) (why error, stuck bool) {
-	why, since := r.over(h)
+	since, why := r.over(h)
 	return why, why != nil && time.Since(since) >= r.config.stuckAfter
 }
 
@@ -70,7 +70,7 @@ func (r *runner) leave(stuck []*holding) error {
 		if r.held[h.id.String()] == h {
 			delete(r.held, h.id.String())
 		}
-		why, _ := r.over(h)
+		_, why := r.over(h)
 		r.mu.Unlock()
 		if why != nil {
 			r.report(h, why)
