@@ -81,7 +81,7 @@ func TestCheckShowsWhatIsStale(t *testing.T) {
 	if stale, err := run(root, true, io.Discard); err != nil || stale {
 		t.Fatalf("freshly generated: stale is %t, %v", stale, err)
 	}
-	alter(t, filepath.Join(root, luaDir, "extend.lua"), "word(extended|lost)", "word(extended|lost|gone)")
+	alter(t, filepath.Join(root, luaDir, "extend.lua"), "word(extended|cancelled|lost)", "word(extended|cancelled|lost|gone)")
 	var out bytes.Buffer
 	if stale, err := run(root, true, &out); err != nil || !stale {
 		t.Fatalf("with another word: stale is %t, %v", stale, err)
@@ -118,7 +118,7 @@ func TestFaults(t *testing.T) {
 	tests := []struct {
 		name, file, old, new, want string
 	}{
-		{"a header", "lua/extend.lua", "@memory drains", "@memory drain", "lua/extend.lua:6:13: unknown @memory"},
+		{"a header", "lua/extend.lua", "@memory drains", "@memory drain", "lua/extend.lua:10:13: unknown @memory"},
 		{"a name that is taken", "lua/extend.lua", "@record results verdict word", "@record results reply word", `lua/extend.lua: "reply" of script extend would declare Go's ExtendReply, which is taken by script extend`},
 		{"two sets of words", "lua/extend.lua", "@item token string", "@item verdict word(a|b)", `"verdict" is a word of another set than before`},
 		{"a field of another type", "runtime/wire/envelope.go", "ProcessedBy string", "ProcessedBy float64", "no way to decode field ProcessedBy of type float64"},
