@@ -204,13 +204,15 @@ func TestProducerCannotDoTheWorkersPart(t *testing.T) {
 			args []any
 		}{
 			"settle": {
-				append(queueKeys(r.queue, "meta", "wait", "prioritized", "delayed", "active", "completed", "failed", "quarantine", "marker", "events"), hash, lock, r.queue.Key(job.ID+":logs")),
-				[]any{"final", 100, job.ID, token, "completed", "", "", 0, 1, 1, 0, 0, 1, 0, "greet"},
+				append(queueKeys(r.queue, "meta", "wait", "prioritized", "delayed", "active", "completed", "failed", "quarantine", "marker", "events",
+					"outbox", "outbox-body", "dedup", "dedup-due"), hash, lock, r.queue.Key(job.ID+":logs")),
+				[]any{"final", 100, job.ID, token, "completed", "", "", 0, 1, 1, 0, 0, 1, 0, "greet", "", ""},
 			},
 			"extend": {append(queueKeys(r.queue, "meta", "active"), hash, lock), []any{1000, job.ID, token}},
 			"pick": {
-				queueKeys(r.queue, "meta", "wait", "prioritized", "pc", "delayed", "active", "reserved", "quarantine", "marker", "events"),
-				[]any{"final", 100, "thief:1", "thief", 1000, 1, 1, 1000, 1000, 0},
+				queueKeys(r.queue, "meta", "wait", "prioritized", "pc", "delayed", "active", "reserved", "quarantine", "marker", "events",
+					"limiter", "dedup", "dedup-due"),
+				[]any{"final", 100, "thief:1", "thief", 1000, 1, 1, 1000, 1000, 0, 0, 0, 0, 0, 0},
 			},
 		} {
 			err := evalsha(t, r.store, r.producerStore, name, call.keys, call.args...)
@@ -219,7 +221,7 @@ func TestProducerCannotDoTheWorkersPart(t *testing.T) {
 		require.Equal(t, before, r.keys(t))
 		require.Equal(t, echomq.StateActive, state(t, r.fixture, job))
 		for _, command := range [][]any{
-			{"del", hash}, {"get", lock}, {"rpop", r.queue.Key("wait")}, {"zrem", r.queue.Key("active"), job.ID}, {"expire", hash, "1"},
+			{"del", hash}, {"get", lock}, {"rpop", r.queue.Key("wait")}, {"zpopmin", r.queue.Key("active")}, {"expire", hash, "1"},
 			{"subscribe", r.queue.ControlChannel()}, {"bzpopmin", r.queue.Key("marker"), "0.01"}, {"hgetall", hash}, {"info"},
 		} {
 			require.ErrorContains(t, r.producerStore.Do(r.ctx, command...).Err(), "NOPERM", fmt.Sprint(command))

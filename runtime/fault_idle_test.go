@@ -28,7 +28,7 @@ func TestIdleWorkerIsQuiet(t *testing.T) {
 	_, err := echomq.UpsertSchedule(b.ctx, echomq.NewProducer(b.client, b.spec), b.job, echomq.ScheduleSpec{Every: echomq.MaxEvery}, chore{})
 	require.NoError(t, err)
 	proxy := enginetest.NewProxy(t, b.engine)
-	w := b.work(t, b.through(t, proxy.Client(t)), echomq.CleanEvery(time.Hour))
+	w := b.work(t, b.through(t, proxy.Client(t)), echomq.CleanEvery(time.Hour), echomq.CarryEvery(time.Hour))
 	b.eventually(t, func() bool {
 		return w.Ready() && proxy.Count("bzpopmin") == 1 && proxy.Count("subscribe") == 1
 	}, "the worker waits for the marker, and listens")

@@ -91,7 +91,7 @@ func TestResultOverTheLimit(t *testing.T) {
 
 func TestIDsThatCannotBeKeysAreSetAside(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		require.NoError(t, f.store.RPush(f.ctx, f.queue.Key("wait"), "meta", "_x", "a:b", "metrics").Err())
+		require.NoError(t, f.store.RPush(f.ctx, f.queue.Key("wait"), "meta", "_", "a:b", "metrics").Err())
 		f.work(t, hello)
 		require.Equal(t, "hello Ada", await(t, f, f.enqueue(t, "Ada")))
 		require.EqualValues(t, 4, f.store.ZCard(f.ctx, f.queue.Key("quarantine")).Val())

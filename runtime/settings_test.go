@@ -30,7 +30,7 @@ func TestDefaultsTakeNoRoomOnTheWire(t *testing.T) {
 	set := settingsOf(t, JobSpec{})
 	require.Equal(t, settings{
 		attempts: 10, stalls: 3, timeout: 5 * time.Minute, jitter: true, base: time.Second, cap: time.Hour,
-		keepCompleted: defaultKeepCompleted, keepFailed: defaultKeepFailed,
+		keepCompleted: defaultKeepCompleted, keepFailed: defaultKeepFailed, keepLogs: DefaultLogs,
 	}, set)
 }
 
