@@ -237,8 +237,6 @@ func (r *runner) stop(patience context.Context) error {
 	r.cancel(ErrShutdown)
 	r.cut()
 	close(r.requests)
-	close(r.times)
-	close(r.slots)
 	r.parts.Wait()
 	if killed {
 		return nil

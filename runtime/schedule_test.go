@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,7 +114,7 @@ func TestManyWorkersAddEachSlotOnce(t *testing.T) {
 func (f *fixture) settled(t *testing.T) int {
 	t.Helper()
 	eventually(t, func() bool {
-		return f.store.Exists(f.ctx, f.queue.Key("wait"), f.queue.Key("delayed"), f.queue.Key("active")).Val() == 0
+		return f.store.Exists(f.ctx, f.queue.Key("wait"), f.queue.Key("prioritized"), f.queue.Key("delayed"), f.queue.Key("active")).Val() == 0
 	}, "all jobs have ended")
 	return len(f.completedIDs(t))
 }
@@ -444,20 +445,19 @@ func TestPausedQueueGathersTheJobsOfItsSlots(t *testing.T) {
 }
 
 // sealer seals the same payload differently each time.
-type sealer struct{ serial *int }
+type sealer struct{ serial *atomic.Int64 }
 
 func (sealer) Name() string { return "odd" }
 
 func (s sealer) Seal(_, _ string, plain []byte) ([]byte, error) {
-	*s.serial++
-	return fmt.Appendf(nil, "%03d%s", *s.serial, plain), nil
+	return fmt.Appendf(nil, "%03d%s", s.serial.Add(1), plain), nil
 }
 
 func (sealer) Open(_, _ string, sealed []byte) ([]byte, error) { return sealed[3:], nil }
 
 func TestSealedPayloadIsNoChange(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		f.client = f.newClient(t, f.store, echomq.TransformPayloads(sealer{new(int)}))
+		f.client = f.newClient(t, f.store, echomq.TransformPayloads(sealer{new(atomic.Int64)}))
 		f.producer = echomq.NewProducer(f.client, f.spec)
 		f.upsert(t, echomq.ScheduleSpec{Every: 24 * time.Hour})
 		record := f.hash(t, "scheduler:greet")

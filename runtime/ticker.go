@@ -63,10 +63,7 @@ func (r *runner) tickLoop() {
 	}
 	for {
 		select {
-		case t, open := <-r.slots:
-			if !open {
-				return
-			}
+		case t := <-r.slots:
 			k.arm(t)
 		case <-timer.C:
 			k.next = time.Time{}

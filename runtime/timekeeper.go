@@ -68,10 +68,7 @@ func (r *runner) timeLoop() {
 	defer timer.Stop()
 	for {
 		select {
-		case t, open := <-r.times:
-			if !open {
-				return
-			}
+		case t := <-r.times:
 			k.arm(t)
 		case <-timer.C:
 			k.next = time.Time{}
