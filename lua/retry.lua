@@ -95,7 +95,6 @@ for i = 1, count do
   if not scores[i] or seen[id] then
     verdicts[i] = redis.call('EXISTS', KEYS[10 + i]) == 1 and 'unfailed' or 'missing'
   else
-    seen[id] = true
     local fields = redis.pcall('HMGET', KEYS[10 + i], 'name', 'priority', 'lst', 'deid')
     if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
       return fields
@@ -109,6 +108,7 @@ for i = 1, count do
       unique[i] = key
       rivals[i] = owner and owner ~= id and owner
     end
+    seen[id] = not rivals[i]
     if rivals[i] then
       verdicts[i] = 'duplicate'
     elseif fields.err or (not fields[1] and redis.call('EXISTS', KEYS[10 + i]) == 1) then
