@@ -16,10 +16,6 @@ GO ?= go
 # Further flags for go test, for example TESTFLAGS="-run TestWorker -v".
 TESTFLAGS ?=
 
-# Most tests wait more than they compute, so more run at once than there are
-# processors.
-PARALLEL ?= 8
-
 # Packages to test and to measure.
 PACKAGES ?= ./...
 
@@ -27,15 +23,15 @@ PACKAGES ?= ./...
 
 test: install
 	$(GO) vet $(PACKAGES)
-	$(GO) test -race -timeout 15m -parallel $(PARALLEL) $(TESTFLAGS) $(PACKAGES)
+	$(GO) test -race -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 # What follows is the same suite once more, so the race detector has nothing to
 # find in it.
 test-cluster: install
-	EMQ_ENGINES=cluster $(GO) test -timeout 15m -parallel $(PARALLEL) $(TESTFLAGS) ./runtime ./runtime/internal/script
+	EMQ_ENGINES=cluster $(GO) test -timeout 15m $(TESTFLAGS) ./runtime ./runtime/internal/script
 
 test-users: install
-	EMQ_USERS=1 EMQ_ENGINES=valkey,redis $(GO) test -timeout 15m -parallel $(PARALLEL) $(TESTFLAGS) ./runtime
+	EMQ_USERS=1 EMQ_ENGINES=valkey,redis $(GO) test -timeout 15m $(TESTFLAGS) ./runtime
 
 test-model: install
 	$(GO) test -timeout 15m -run 'TestModel' $(TESTFLAGS) ./runtime/internal/script

@@ -3,6 +3,7 @@ package echomq_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,11 +36,22 @@ func afterSettle() func(command []string) bool {
 // can do while calls of one script are cut off, some before the request arrives
 // and some before the answer does, and asserts that the jobs ended as if nothing
 // had happened.
+// uncalled are scripts that the life of these jobs has no call of. Those of
+// operators, schedules and unique keys go through [echomq.Client] the same way,
+// and have tests of lost answers of their own.
+var uncalled = []string{
+	"cancel", "counts", "drain", "erase", "expel", "heal", "leave", "list", "obliterate", "override", "prune", "remove", "replace", "retry",
+	"schedule", "tick", "unschedule", "view",
+}
+
 func TestEveryCallSurvivesLostConnections(t *testing.T) {
 	t.Parallel()
 	engine := startValkey(t)
 	targets := map[string]func() func([]string) bool{"pick after settle": afterSettle}
 	for _, script := range lua.All() {
+		if slices.Contains(uncalled, script.Name) {
+			continue
+		}
 		targets[script.Name] = func() func([]string) bool { return calls(script.Name) }
 	}
 	for name, match := range targets {

@@ -350,10 +350,10 @@ func TestSlotIsLeftToAProgramThatKnowsIt(t *testing.T) {
 		f.run(t, soon, echomq.Serve(f.spec, []echomq.Route{echomq.RouteTo(f.greet(), hello)}))             // has no payload for it
 		f.run(t, soon, f.repeating(hello, echomq.ScheduleSpec{ID: "another", Every: 24 * time.Hour}, nil)) // repeats another
 		seen := newRuns()
-		fail := true
+		var ready atomic.Bool
 		spec := echomq.ScheduleSpec{ID: "mine", Every: 100 * time.Millisecond}
 		served := f.repeating(seen.handle, spec, func(time.Time) (greeting, error) {
-			if fail {
+			if !ready.Load() {
 				return greeting{}, errors.New("not yet")
 			}
 			return greeting{"computed"}, nil
@@ -365,7 +365,7 @@ func TestSlotIsLeftToAProgramThatKnowsIt(t *testing.T) {
 		require.Equal(t, from, f.mine(t), "and wait")
 		require.Empty(t, seen.jobs())
 		first.halt(t)
-		fail = false
+		ready.Store(true)
 		f.run(t, soon, served)
 		eventually(t, func() bool { return len(seen.jobs()) > 0 }, "they come once the payload can be had")
 	})
