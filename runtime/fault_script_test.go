@@ -32,10 +32,6 @@ func afterSettle() func(command []string) bool {
 	}
 }
 
-// TestEveryCallSurvivesLostConnections runs a queue through everything that it
-// can do while calls of one script are cut off, some before the request arrives
-// and some before the answer does, and asserts that the jobs ended as if nothing
-// had happened.
 // uncalled are scripts that the life of these jobs has no call of. Those of
 // operators, schedules and unique keys go through [echomq.Client] the same way,
 // and have tests of lost answers of their own.
@@ -44,6 +40,10 @@ var uncalled = []string{
 	"schedule", "tick", "unschedule", "view",
 }
 
+// TestEveryCallSurvivesLostConnections runs a queue through everything that it
+// can do while calls of one script are cut off, some before the request arrives
+// and some before the answer does, and asserts that the jobs ended as if nothing
+// had happened.
 func TestEveryCallSurvivesLostConnections(t *testing.T) {
 	t.Parallel()
 	engine := startValkey(t)
