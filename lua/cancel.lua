@@ -1,7 +1,8 @@
 --- cancel marks jobs as cancelled, wherever they are.
 ---
 --- A job that waits is settled as failed by the worker that takes it, without
---- being run. A delayed one becomes due at once, for the same end. Of one that a
+--- being run. A delayed one, and a parent that waits for its children, becomes due
+--- at once, for the same end. Of one that a
 --- worker holds the caller is to tell on the queue's control channel; extend tells
 --- its worker at the latest. If its worker brings it back all the same it comes to
 --- the front at once, and is settled as failed by whoever takes it.
@@ -17,6 +18,7 @@
 --- @key quarantine zset ids whose hash cannot be used
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key waiting-children zset parents by when their children are next looked for
 --- @each job hash <id> the job
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
@@ -47,9 +49,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = #KEYS - 8
+local count = #KEYS - 9
 if count < 1 or #ARGV ~= 3 + 2 * count then
-  return redis.error_reply('EMQARGS cancel takes 8 keys and 3 arguments, then 1 key and 2 arguments for each job')
+  return redis.error_reply('EMQARGS cancel takes 9 keys and 3 arguments, then 1 key and 2 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -74,13 +76,14 @@ local leases = redis.call('ZMSCORE', KEYS[3], unpack(ids))
 local completed = redis.call('ZMSCORE', KEYS[4], unpack(ids))
 local failed = redis.call('ZMSCORE', KEYS[5], unpack(ids))
 local broken = redis.call('ZMSCORE', KEYS[6], unpack(ids))
+local parents = redis.call('ZMSCORE', KEYS[9], unpack(ids))
 local results = {}
 local fresh = {}
 local seen = {}
 for i = 1, count do
   local verdict
   local name = ''
-  local fields = redis.pcall('HMGET', KEYS[8 + i], 'name', 'defa', 'lst')
+  local fields = redis.pcall('HMGET', KEYS[9 + i], 'name', 'defa', 'lst')
   if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
     return fields
   end
@@ -111,11 +114,12 @@ for i = 1, count do
   if fresh[i] then
     -- Taken away first, because the engine allows a removal, and then the rest
     -- of the script, when it has no memory left.
-    redis.call('HDEL', KEYS[8 + i], 'defa')
-    redis.call('HSET', KEYS[8 + i], 'defa', mark)
+    redis.call('HDEL', KEYS[9 + i], 'defa')
+    redis.call('HSET', KEYS[9 + i], 'defa', mark)
     if leases[i] then
       redis.call('HSET', KEYS[1], 'cancels', '1')
-    elseif (tonumber(due[i] or 0) or 0) > now then
+    elseif parents[i] or (tonumber(due[i] or 0) or 0) > now then
+      redis.call('ZREM', KEYS[9], ids[i])
       redis.call('ZADD', KEYS[2], now, ids[i])
       redis.call('ZADD', KEYS[7], 1, '~due')
     end

@@ -172,6 +172,8 @@ func (f Flow) checkBelow(seen map[string]bool, depth int) error {
 		return optionError("flow: the name or codec of job %q has a line break or a bar", f.job.id)
 	case len(f.children) > MaxChildren:
 		return optionError("flow: job %q has %d children; the limit is %d; give it children that are parents of the others", f.job.id, len(f.children), MaxChildren)
+	case len(f.children) > 0 && f.job.unique.conflict == ConflictReplace:
+		return optionError("flow: parent %q would replace the holder of its unique key, and its children would be lost; use ConflictExisting or ConflictError", f.job.id)
 	case depth > MaxFlowDepth:
 		return optionError("flow: it has more than %d generations", MaxFlowDepth)
 	}

@@ -126,17 +126,22 @@ func (c *Client) addChildren(ctx context.Context, queue wire.Queue, id wire.JobI
 	for _, queue := range queues {
 		jobs := byQueue[queue]
 		sent, err := c.sendChunks(ctx, jobs, maxChunk)
-		failures = append(failures, notMismatch(err))
+		failures = append(failures, notTaken(err))
 		for i, result := range sent {
 			job := jobs[i]
 			switch {
+			case errors.Is(result.Err, ErrDuplicate), result.ID != job.ID():
+				taken = append(taken, wire.Report{
+					Parent: job.place.parent, Outcome: wire.OutcomeTaken, Edge: job.place.edge,
+					Value: []byte("another job holds its unique key"),
+				})
 			case result.Existing && result.parent != job.place.parent:
 				taken = append(taken, wire.Report{
 					Parent: job.place.parent, Outcome: wire.OutcomeTaken, Edge: job.place.edge,
 					Value: []byte("another job has its id"),
 				})
 			case result.Err != nil:
-				failures = append(failures, notMismatch(result.Err))
+				failures = append(failures, notTaken(result.Err))
 			case job.place.children > 0 && !result.Existing:
 				// What fails here is in the outbox of the child's own queue.
 				if err := c.bringChildren(ctx, job, byKey[queue.Job(job.id)].flow.children); err != nil {
@@ -149,10 +154,10 @@ func (c *Client) addChildren(ctx context.Context, queue wire.Queue, id wire.JobI
 	return taken, errors.Join(failures...)
 }
 
-// notMismatch leaves out the error of a job that exists and is of another type,
-// which is reported otherwise.
-func notMismatch(err error) error {
-	if errors.Is(err, ErrJobMismatch) {
+// notTaken leaves out errors of jobs whose place another one has, which are told
+// to their parents.
+func notTaken(err error) error {
+	if errors.Is(err, ErrJobMismatch) || errors.Is(err, ErrDuplicate) {
 		return nil
 	}
 	return err

@@ -141,3 +141,70 @@ func TestHandlerOfAParentIsTestedWithoutAStore(t *testing.T) {
 	_, err = echomq.ChildResults(ctx, &echomq.Job[greeting]{Envelope: echomq.Envelope{ID: "other"}}, child)
 	require.ErrorIs(t, err, echomq.ErrOption)
 }
+
+// TestCancelledParentFailsWithoutItsChildren, which go on.
+func TestCancelledParentFailsWithoutItsChildren(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		child := f.prepare(t, "a", echomq.In(time.Hour))
+		parent := f.prepare(t, "p", echomq.In(time.Hour))
+		handle := f.sendFlow(t, echomq.NewFlow(parent, echomq.Child(child)))
+		require.NoError(t, handle.Cancel(f.ctx, "enough"))
+		f.run(t, []echomq.WorkerOption{carryOften()}, f.gathering(f))
+		failure := awaitFailure(t, f, handle)
+		require.ErrorIs(t, failure, echomq.ErrCancelled)
+		left, err := f.greet().Handle(f.client, child.ID())
+		require.NoError(t, err)
+		require.Equal(t, echomq.StateDelayed, state(t, f, left))
+		require.NoError(t, left.Cancel(f.ctx))
+		require.ErrorIs(t, awaitFailure(t, f, left), echomq.ErrCancelled)
+		f.requireNoFlow(t)
+	})
+}
+
+// TestParentDoesNotReplaceTheHolderOfItsKey: its children would be lost.
+func TestParentDoesNotReplaceTheHolderOfItsKey(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		flow := func(conflict echomq.Conflict) echomq.Flow {
+			parent := f.prepare(t, "p", echomq.Unique(echomq.UniqueSpec{Key: "one", Conflict: conflict}))
+			return echomq.NewFlow(parent, echomq.Child(f.prepare(t, "a")))
+		}
+		_, err := echomq.SendFlow(f.ctx, f.client, f.greet(), flow(echomq.ConflictReplace))
+		require.ErrorIs(t, err, echomq.ErrOption)
+		first := f.sendFlow(t, flow(echomq.ConflictExisting))
+		second := f.sendFlow(t, flow(echomq.ConflictExisting))
+		require.True(t, second.Existing)
+		require.Equal(t, first.ID, second.ID)
+		_, err = echomq.SendFlow(f.ctx, f.client, f.greet(), flow(echomq.ConflictError))
+		require.ErrorIs(t, err, echomq.ErrDuplicate)
+		f.run(t, []echomq.WorkerOption{carryOften()}, f.gathering(f))
+		require.Equal(t, "p(a)", await(t, f, first))
+		require.EqualValues(t, 2, f.store.ZCard(f.ctx, f.queue.Key("completed")).Val(), "children of flows that were not added are not added")
+	})
+}
+
+// TestChildWhoseUniqueKeyIsHeld is not added, whatever its conflict says, and its
+// parent is told.
+func TestChildWhoseUniqueKeyIsHeld(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		for _, conflict := range []echomq.Conflict{echomq.ConflictExisting, echomq.ConflictError, echomq.ConflictReplace} {
+			unique := []echomq.EnqueueOption{echomq.Unique(echomq.UniqueSpec{Key: "same", Conflict: conflict}), echomq.In(time.Hour)}
+			owner := f.enqueue(t, "owner", unique...)
+			child := f.prepare(t, "child", unique...)
+			handle := f.sendFlow(t, echomq.NewFlow(f.prepare(t, "p"), echomq.Child(child, echomq.OnFailure(echomq.IgnoreFailure))))
+			f.hurryFlow(t)
+			w := f.run(t, []echomq.WorkerOption{carryOften()}, f.gathering(f))
+			require.Equal(t, "p(taken)", await(t, f, handle))
+			require.Equal(t, echomq.StateDelayed, state(t, f, owner))
+			w.halt(t)
+			require.NoError(t, owner.Remove(f.ctx))
+		}
+	})
+}
+
+// hurryFlow makes what waits in the outbox due.
+func (f *fixture) hurryFlow(t *testing.T) {
+	t.Helper()
+	for _, entry := range f.store.ZRange(f.ctx, f.queue.Key("outbox"), 0, -1).Val() {
+		require.NoError(t, f.store.ZAddXX(f.ctx, f.queue.Key("outbox"), redisZ(1, entry)).Err())
+	}
+}

@@ -67,6 +67,11 @@ func (s *State) mark(c script.Cancel, id string, now int64) {
 	switch {
 	case s.Active.has(id):
 		s.Cancels = true
+	case s.Waiting.has(id):
+		s.reach("cancel", "waiting for children")
+		delete(s.Waiting, id)
+		s.Delayed[id] = now
+		s.Marker[DueMember] = 1
 	case delayed && due > now:
 		s.reach("cancel", "due at once")
 		s.Delayed[id] = now

@@ -11,11 +11,11 @@ import (
 // are.
 //
 // A job that waits is settled as failed by the worker that takes it, without
-// being run. A delayed one becomes due at once, for the same end. Of one
-// that a worker holds the caller is to tell on the queue's control channel;
-// extend tells its worker at the latest. If its worker brings it back all
-// the same it comes to the front at once, and is settled as failed by
-// whoever takes it.
+// being run. A delayed one, and a parent that waits for its children,
+// becomes due at once, for the same end. Of one that a worker holds the
+// caller is to tell on the queue's control channel; extend tells its worker
+// at the latest. If its worker brings it back all the same it comes to the
+// front at once, and is settled as failed by whoever takes it.
 //
 // Cancelling a job again changes nothing, and the first reason stands.
 type Cancel struct {
@@ -39,7 +39,7 @@ type CancelItem struct {
 
 // Call builds the call for queue.
 func (c Cancel) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8+len(c.Items))
+	keys := make([]string, 0, 9+len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("delayed"),
@@ -49,6 +49,7 @@ func (c Cancel) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("waiting-children"),
 	)
 	args := make([]any, 0, 3+2*len(c.Items))
 	args = append(args,

@@ -104,7 +104,7 @@ settle: settled completed, settled failed, settled retry, settled snooze, settle
   to prioritized, to delayed, opened, EMQVERSION
 extend: extended, cancelled, lost, EMQVERSION
 leave: left, lost, ends the lease, EMQVERSION
-cancel: marked, active, ended, missing, mismatch, quarantined, again, due at once, EMQVERSION
+cancel: waiting for children, marked, active, ended, missing, mismatch, quarantined, again, due at once, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls,
   past the allowed stalls and marked already, opened, EMQVERSION
