@@ -54,7 +54,7 @@ var mutations = []mutation{
 	{"pick", "no limit on bytes", "bytes > 0 and bytes + size > limit", "false"},
 	{"pick", "the counter is not reset", "redis.call('DEL', KEYS[4])", ""},
 
-	{"pick", "the key stays", "redis.call('HDEL', KEYS[11], unpack(free))", ""},
+	{"pick", "the key stays", "redis.call('HDEL', KEYS[12], unpack(free))", ""},
 	{"pick", "the key of another is released", "owners[k] == holders[k]", "true"},
 	{"pick", "every key is released", "unique and release == 'started'", "unique"},
 
@@ -74,7 +74,7 @@ var mutations = []mutation{
 	{"settle", "given back to the back", "redis.call('RPUSH', KEYS[2]", "redis.call('LPUSH', KEYS[2]"},
 	{"settle", "a retry is not delayed", "redis.call('ZADD', KEYS[4], unpack(delayed))", ""},
 	{"settle", "failed is completed", "redis.call('ZADD', KEYS[7], unpack(failed))", "redis.call('ZADD', KEYS[6], unpack(failed))"},
-	{"settle", "logs of a job that is not kept stay", "redis.call('DEL', KEYS[12 + 3 * i], KEYS[12 + 3 * i])", "redis.call('DEL', KEYS[12 + 3 * i])"},
+	{"settle", "logs of a job that is not kept stay", "redis.call('DEL', KEYS[12 + 3 * i], KEYS[14 + 3 * i])", "redis.call('DEL', KEYS[12 + 3 * i])"},
 	{"settle", "the event has no reason", "entry[#entry + 1] = string.sub(ARGV[a + 4], 1, 1024)", "entry[#entry + 1] = ''"},
 	{"settle", "a replay is lost", "if token == ARGV[a + 2] then", "if false then"},
 
@@ -104,7 +104,7 @@ var mutations = []mutation{
 	{"recover", "reserved is not released", "redis.call('HDEL', KEYS[5], unpack(leaving))", ""},
 	{"recover", "the stall is not counted", "(tonumber(fields[3] or 0) or 0) + 1", "(tonumber(fields[3] or 0) or 0)"},
 	{"recover", "a reserved job counts a stall", "if tokens[i] then", "if true then"},
-	{"recover", "never too many stalls", "if counters[i] > allowed then", "if false then"},
+	{"recover", "never too many stalls", "if counters[i] > allowed and not marked[i] then", "if false then"},
 	{"recover", "no marker", "redis.call('ZADD', KEYS[7], 0, front[1])", ""},
 
 	{"trim", "what is kept goes", "verdicts[i] = old and 'trimmed' or 'kept'\n    if old then", "verdicts[i] = old and 'trimmed' or 'kept'\n    if true then"},
