@@ -157,7 +157,7 @@ func FuzzScan(f *testing.F) {
 }
 
 // TestDependencies holds that the package stays pure: it links the standard
-// library and the names of the wire.
+// library, the names of the wire and what reads cron expressions.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
@@ -168,5 +168,5 @@ func TestDependencies(t *testing.T) {
 			others = append(others, path)
 		}
 	}
-	require.Equal(t, []string{"github.com/echomq/echomq-go/runtime/wire", "github.com/echomq/echomq-go/annotations"}, others)
+	require.Equal(t, []string{"github.com/robfig/cron/v3", "github.com/echomq/echomq-go/runtime/cron", "github.com/echomq/echomq-go/runtime/wire", "github.com/echomq/echomq-go/annotations"}, others)
 }

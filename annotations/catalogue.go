@@ -112,6 +112,12 @@ var (
 	RuleRate = rule("E027", "rate that cannot be used",
 		"%s is not a rate: %s; write jobs, a slash and a duration, such as 100/1s",
 		"A rate is a whole number of jobs, at most 1,000,000, that may start in a length of time of at most 31 days.")
+	RuleCron = rule("E028", "time that cannot be read",
+		"%s",
+		"A cron expression has minute, hour, day of month, month and day of week, or before them a second; or it is @yearly, @monthly, @weekly, @daily or @hourly. It must come at least once in five years. A time zone is one of the IANA database, which is looked up where the generator runs and again where the program does; Local is none, because machines differ in it.")
+	RuleSchedulerID = rule("E029", "id of a schedule that cannot be used",
+		"%s",
+		"The id of a schedule has 1 to 200 characters: letters, digits, '.', '_' and '-', of which the first is a letter or a digit. By default it is the job's wire name.")
 )
 
 // How queues and jobs fit together.
@@ -161,6 +167,15 @@ var (
 	RuleBatchSize = rule("E044", "batch that can never be full",
 		"a batch of %d jobs can never be full, because queue %q has concurrency=%d; raise it, or lower size",
 		"Each job of a batch takes a slot of the worker, so a batch is never larger than the concurrency.")
+	RuleCronWhich = rule("E045", "unclear when the job repeats",
+		"%s",
+		"A job repeats at the times of a cron expression in a time zone, or at an interval of 100ms to 366 days.")
+	RuleDuplicateSchedule = rule("E046", "two schedules with one id",
+		"queue %q has two schedules called %q; the other is in line %d; give one of them an id=",
+		"The id names a schedule in its queue. A job that repeats in several ways has an id for each.")
+	RulePayloadFunc = rule("E047", "no function for the payloads of a job that repeats",
+		"%s",
+		"The payload of each slot is made by a function of the package, with the job's Go name after schedule. An empty struct needs none.")
 )
 
 // What the types look like.

@@ -65,6 +65,7 @@ func (f *Facts) Check(report *Reporter) {
 		c.unique(job)
 		c.batch(job)
 	}
+	c.crons()
 }
 
 type checker struct {

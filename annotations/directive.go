@@ -103,7 +103,11 @@ func (p *parser) item(w word) {
 		return
 	}
 	argument := Argument{Item: item, Pos: p.pos(w.start), End: p.pos(w.end)}
-	if first := p.directive.Argument(item.Key); first != nil {
+	first := p.directive.Argument(item.Key)
+	if first != nil && item.Kind == KindCron && len(first.Values) == 0 {
+		return // the fields of an expression without quotes, of which the first has been reported
+	}
+	if first != nil {
 		p.report.Report(RuleDuplicateItem, argument.Pos, argument.End, item.title(), p.report.Position(first.Pos).Column)
 		return
 	}

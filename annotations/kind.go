@@ -37,6 +37,12 @@ const (
 	KindRate
 	// KindField is a field of the payload, or of a struct in it: Address.City.
 	KindField
+	// KindCron is a cron expression.
+	KindCron
+	// KindZone is the name of a time zone.
+	KindZone
+	// KindSchedulerID is the id of a scheduler.
+	KindSchedulerID
 )
 
 // wants describes the values of item, which is of this kind.
@@ -65,6 +71,12 @@ func (k Kind) wants(item *Item) string {
 		return "a number of jobs in a duration, such as 100/1s"
 	case KindField:
 		return "fields of the payload such as UserID,Address.City"
+	case KindCron:
+		return `a cron expression such as "0 9 * * mon-fri"`
+	case KindZone:
+		return "a time zone such as Europe/Berlin"
+	case KindSchedulerID:
+		return "an id"
 	}
 	return "a value"
 }
@@ -106,6 +118,12 @@ func (k Kind) read(item *Item, v *Value) (*Rule, []any) {
 		return readRate(v)
 	case KindField:
 		return readField(v)
+	case KindCron:
+		return readCron(v)
+	case KindZone:
+		return readZone(v)
+	case KindSchedulerID:
+		return readSchedulerID(v)
 	}
 	return nil, nil
 }

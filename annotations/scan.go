@@ -12,6 +12,8 @@ type Facts struct {
 	Queues []*Directive
 	// Jobs are the types that carry //emq:job, in the order of the source.
 	Jobs []*Job
+	// Functions are those that may make the payloads of jobs that repeat.
+	Functions map[string]Function
 }
 
 // Job is a struct type that carries //emq:job.
@@ -41,6 +43,7 @@ func Scan(files []*ast.File, report *Reporter) *Facts {
 	s := scanner{report: report, facts: &Facts{}}
 	for _, file := range files {
 		s.file(file)
+		s.facts.functions(file)
 	}
 	return s.facts
 }

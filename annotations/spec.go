@@ -97,7 +97,7 @@ func (s *Spec) keys() []string {
 // accepts describes what may be written after the name.
 func (s *Spec) accepts() string {
 	if item := s.plain(); item != nil {
-		return item.wants()
+		return join(append([]string{item.wants()}, s.keys()...))
 	}
 	return join(s.keys())
 }

@@ -111,4 +111,20 @@ var table = []Spec{
 				Doc: "How long the first job of a batch waits for others, at most 1h and less than the job's timeout, towards which it counts."},
 		},
 	},
+	{
+		Name: "cron", On: OnStruct, Repeats: true,
+		Doc: "Makes the job repeat, at the times of a cron expression or at an interval. A payload that has fields is made for each time by a function of the package: func scheduleDigest(slot time.Time) (Digest, error).",
+		Items: []Item{
+			{Kind: KindCron, Default: "no expression",
+				Doc: "Minute, hour, day of month, month and day of week, in quotes; or a second before them; or @yearly, @monthly, @weekly, @daily or @hourly."},
+			{Key: "every", Kind: KindDuration, Default: "no interval",
+				Doc: "An interval instead of an expression, from 100ms to 366 days. Its times are the multiples since 1970-01-01 00:00 UTC."},
+			{Key: "id", Kind: KindSchedulerID, Default: "the job's wire name",
+				Doc: "Names the schedule in its queue. Required where a job has several."},
+			{Key: "tz", Kind: KindZone, Default: "UTC",
+				Doc: "The time zone of the expression."},
+			{Key: "misfire", Kind: KindWord, Words: []string{"once", "skip"}, Default: "once",
+				Doc: "What comes of times at which no worker was there: one job for the latest of them, or none."},
+		},
+	},
 }

@@ -17,6 +17,7 @@ type Repeated struct {
 	compute func(slot time.Time) ([]byte, error) // the encoded payload
 	// computed says that the payload differs from slot to slot.
 	computed bool
+	unique   bool // a job of its type holds a key
 }
 
 // Repeat says that a job repeats as spec says. Workers that serve it set its
@@ -28,7 +29,7 @@ type Repeated struct {
 // an error the slot waits, for this worker or another, until it succeeds or the
 // next slot comes. Without it each job has the zero payload.
 func Repeat[T, R any](job JobType[T, R], spec ScheduleSpec, payload func(slot time.Time) (T, error)) Repeated {
-	return Repeated{spec: spec, job: job.spec, computed: payload != nil, compute: func(slot time.Time) (data []byte, err error) {
+	return Repeated{spec: spec, job: job.spec, computed: payload != nil, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{}), compute: func(slot time.Time) (data []byte, err error) {
 		defer func() {
 			if reason := recover(); reason != nil {
 				err = fmt.Errorf("it panicked: %v", reason)
@@ -68,6 +69,9 @@ func (r *runner) repeat(jobs []Repeated) error {
 		}
 		if _, routed := r.routes[job.job.Name]; !routed {
 			return optionError("queue %q: job %q repeats and has no handler", r.queue, job.job.Name)
+		}
+		if job.unique {
+			return errUniqueRepeats(job.job.Name)
 		}
 		planned, err := r.planOf(job)
 		if err != nil {

@@ -235,7 +235,8 @@ const setMargin = 500
 //
 // Options of the job hold for every job that is added; In delays each after its
 // slot. ID and At are refused, with [ErrOption], as is an expression that cannot
-// be read. Enqueue middleware is not called for the jobs of schedules.
+// be read, and a job that is unique, since the jobs of a schedule hold no key.
+// Enqueue middleware is not called for the jobs of schedules.
 func UpsertSchedule[T, R any](ctx context.Context, p *Producer, job JobType[T, R], spec ScheduleSpec, payload T, opts ...EnqueueOption) (next time.Time, err error) {
 	template, err := prepare(p, job, payload, opts)
 	if err != nil {
@@ -243,6 +244,9 @@ func UpsertSchedule[T, R any](ctx context.Context, p *Producer, job JobType[T, R
 	}
 	if !template.fresh || !template.due.IsZero() {
 		return time.Time{}, optionError("job %s: a schedule takes neither ID nor At", job.Name())
+	}
+	if template.unique.key != "" {
+		return time.Time{}, errUniqueRepeats(job.Name())
 	}
 	planned, err := spec.plan(template, false)
 	if err != nil {
@@ -267,6 +271,11 @@ func UpsertSchedule[T, R any](ctx context.Context, p *Producer, job JobType[T, R
 		return time.Time{}, err
 	}
 	return slotTime(nexts[0]), nil
+}
+
+// errUniqueRepeats refuses a schedule of jobs that would hold a unique key.
+func errUniqueRepeats(job string) error {
+	return optionError("job %s is unique, and the jobs of a schedule hold no key; repeat a job that is not", job)
 }
 
 // slotTime returns a slot as a time, which is zero for none.

@@ -286,6 +286,10 @@ func TestSchedulesThatAreRefused(t *testing.T) {
 		}
 		_, err := echomq.UpsertSchedule(f.ctx, f.producer, f.greet(), hourly, greeting{strings.Repeat("x", 2<<20)})
 		require.ErrorIs(t, err, echomq.ErrPayload)
+		unique := f.greet(func(s *echomq.JobSpec) { s.Unique = echomq.UniqueSpec{Until: echomq.UntilFinished} })
+		_, err = echomq.NewWorker(f.client, nil, echomq.Serve(f.spec, []echomq.Route{echomq.RouteTo(unique, hello)}).
+			Repeating(echomq.Repeat(unique, hourly, nil)))
+		require.ErrorIs(t, err, echomq.ErrOption, "a unique job")
 		stranger := echomq.NewJobType[greeting, string](f.jobSpec("other"))
 		for name, repeated := range map[string][]echomq.Repeated{
 			"no handler": {echomq.Repeat(stranger, hourly, nil)},

@@ -319,7 +319,7 @@ func TestDependencies(t *testing.T) {
 	allowed := []string{
 		"github.com/dave/jennifer/", "golang.org/x/tools/", "golang.org/x/mod/", "golang.org/x/sync/",
 		"github.com/echomq/echomq-go/annotations", "github.com/echomq/echomq-go/gen", "github.com/echomq/echomq-go/cmd/emqgen",
-		"github.com/echomq/echomq-go/runtime/wire",
+		"github.com/echomq/echomq-go/runtime/wire", "github.com/echomq/echomq-go/runtime/cron", "github.com/robfig/cron/v3",
 	}
 	for path := range strings.FieldsSeq(string(out)) {
 		first, _, _ := strings.Cut(path, "/")

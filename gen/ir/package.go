@@ -72,6 +72,8 @@ type Job struct {
 	Retry    Retry    `json:"retry,omitzero"`
 	Keep     Keep     `json:"keep,omitzero"`
 	Unique   *Unique  `json:"unique,omitempty"`
+	// Schedules say when the job repeats.
+	Schedules []Schedule `json:"schedules,omitempty"`
 	// Batch is set where the handler takes many jobs at once.
 	Batch *Batch `json:"batch,omitempty"`
 }
@@ -110,6 +112,17 @@ type Retry struct {
 	Jitter   string   `json:"jitter,omitempty"`
 	Stalls   int      `json:"stalls,omitempty"`
 	NoStalls bool     `json:"noStalls,omitempty"`
+}
+
+// Schedule says when a job repeats, by Cron or by Every.
+type Schedule struct {
+	ID      string   `json:"id"`
+	Cron    string   `json:"cron,omitempty"`
+	Every   Duration `json:"every,omitempty"`
+	Zone    string   `json:"zone,omitempty"`
+	Misfire string   `json:"misfire,omitempty"`
+	// Func is the function of the package that makes the payloads, if it has one.
+	Func string `json:"func,omitempty"`
 }
 
 // Batch says how jobs are gathered for a handler.

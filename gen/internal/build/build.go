@@ -112,9 +112,24 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 			Completed: retention(job.Directive("keep"), "completed"),
 			Failed:    retention(job.Directive("keep"), "failed"),
 		},
-		Unique: b.unique(job),
-		Batch:  batch(job.Directive("batch")),
+		Schedules: b.schedules(job),
+		Unique:    b.unique(job),
+		Batch:     batch(job.Directive("batch")),
 	}
+}
+
+func (b *builder) schedules(job *annotations.Job) []ir.Schedule {
+	var schedules []ir.Schedule
+	for _, d := range job.Crons() {
+		schedule := ir.Schedule{
+			ID: job.SchedulerID(d), Cron: d.Text(""), Every: ir.Duration(d.Duration("every")), Zone: d.Text("tz"), Misfire: d.Text("misfire"),
+		}
+		if _, declared := b.Facts.Functions[job.PayloadFunc()]; declared {
+			schedule.Func = job.PayloadFunc()
+		}
+		schedules = append(schedules, schedule)
+	}
+	return schedules
 }
 
 func batch(d *annotations.Directive) *ir.Batch {

@@ -54,20 +54,44 @@ func (f *file) handler(queue *ir.Queue, names ir.QueueNames) {
 }
 
 func (f *file) served(queue *ir.Queue, names ir.QueueNames) {
-	var routes []jen.Code
+	var routes, repeated []jen.Code
 	for i := range queue.Jobs {
 		routes = append(routes, f.route(&queue.Jobs[i]))
+		for _, schedule := range queue.Jobs[i].Schedules {
+			repeated = append(repeated, f.repeat(&queue.Jobs[i], schedule))
+		}
+	}
+	served := f.echomq("Serve").Call(
+		jen.Id(names.Spec).Call(),
+		jen.Index().Add(f.echomq("Route")).Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, routes...),
+		spread(),
+	)
+	if len(repeated) > 0 {
+		served.Dot("Repeating").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, repeated...)
 	}
 	f.add(comment(fmt.Sprintf("%s is queue %q with its handler, for a worker that serves several queues.", names.Queue, queue.Name)),
 		jen.Func().Id(names.Queue).
 			Params(jen.Id("handler").Id(names.Handler), f.options("QueueOption")).
 			Add(f.echomq("Served")).
-			Block(jen.Return(f.echomq("Serve").Call(
-				jen.Id(names.Spec).Call(),
-				jen.Index().Add(f.echomq("Route")).Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, routes...),
-				spread(),
-			))))
+			Block(jen.Return(served)))
 }
+
+// repeat connects a job with one of its schedules.
+func (f *file) repeat(job *ir.Job, schedule ir.Schedule) *jen.Statement {
+	spec := f.literal("ScheduleSpec")
+	spec.text("ID", schedule.ID)
+	spec.text("Cron", schedule.Cron)
+	spec.duration("Every", schedule.Every)
+	spec.text("Zone", schedule.Zone)
+	spec.word("Misfire", schedule.Misfire, misfires)
+	payload := jen.Nil()
+	if schedule.Func != "" {
+		payload = jen.Id(schedule.Func)
+	}
+	return f.echomq("Repeat").Call(jen.Id(job.Names().Job).Call(), spec.code(false), payload)
+}
+
+var misfires = map[string]string{"once": "MisfireOnce", "skip": "MisfireSkip"}
 
 func (f *file) worker(queue *ir.Queue, names ir.QueueNames) {
 	f.add(comment(fmt.Sprintf("%s returns a worker that serves queue %q alone. It consumes nothing before its Run is called.", names.NewWorker, queue.Name)),
