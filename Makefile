@@ -6,6 +6,7 @@
 # make lint          gofmt, go vet, staticcheck, and the syntax of the Lua scripts
 # make generate      write everything that is generated
 # make bench         run the benchmarks
+# make costs         measure what each script costs the server, and write docs/costs.md
 #
 # EMQ_ENGINES chooses the engines that the tests run on: all by default, or
 # "embedded" for what needs nothing installed, or a list such as "valkey,redis" or
@@ -19,7 +20,7 @@ TESTFLAGS ?=
 # Packages to test and to measure.
 PACKAGES ?= ./...
 
-.PHONY: test test-cluster test-users test-model check lint generate bench install
+.PHONY: test test-cluster test-users test-model check lint generate bench costs install
 
 test: install
 	$(GO) vet $(PACKAGES)
@@ -49,6 +50,9 @@ generate:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(TESTFLAGS) $(PACKAGES)
+
+costs:
+	EMQ_COSTS=$(CURDIR)/docs/costs.md $(GO) test ./runtime/internal/script -run TestCosts -count 1 -timeout 20m
 
 install:
 	.ci/install

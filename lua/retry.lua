@@ -161,7 +161,7 @@ if #leaving > 0 then
       if level ~= 'none' then
         redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', verdicts[i], 'jobId', ids[i])
       end
-    elseif verdicts[i] == 'retried' and level == 'all' then
+    elseif verdicts[i] == 'retried' and level ~= 'none' then
       redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', 'retried', 'jobId', ids[i])
     end
   end

@@ -13,7 +13,7 @@ import (
 // holds, [ErrJobMissing] for one that does not exist. It also deletes ids from
 // the quarantine that no job can have, as [Queue.List] shows them.
 //
-// A waiting job is looked for along the line, which takes the store up to 40 ms
+// A waiting job is looked for along the line, which takes the store 20 to 50 ms
 // for every million jobs in it; use [Queue.Drain] to empty a queue, and cancel a
 // job that need only not run.
 //

@@ -191,7 +191,7 @@ func (s *State) obliterate(_ script.Obliterate, now int64) script.ObliterateRepl
 	case len(s.places())+len(s.Schedulers) > 0:
 		reply.Verdict = script.ObliterateVerdictHolding
 	default:
-		s.Version, s.Paused, s.Counter = "", false, 0
+		s.Version, s.Paused, s.Cancels, s.Counter = "", false, false, 0
 		s.Reserved, s.Marker = map[string]string{}, ZSet{}
 		s.Dedup, s.DedupDue = map[string]string{}, ZSet{}
 		s.Turn = Turn{}

@@ -17,7 +17,7 @@ func (s *State) retry(c script.Retry, now int64) script.RetryReply {
 		switch verdict {
 		case script.RetryVerdictRetried:
 			retried = true
-			s.event(c.Events == script.RetryEventsAll, "retried", id)
+			s.event(c.Events != script.RetryEventsNone, "retried", id)
 		case script.RetryVerdictOrphan, script.RetryVerdictQuarantined:
 			s.event(c.Events != script.RetryEventsNone, string(verdict), id)
 		}
