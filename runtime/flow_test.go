@@ -165,6 +165,9 @@ func TestEveryEndResolvesTheParentByEveryPolicy(t *testing.T) {
 						require.EqualValues(t, 1, f.store.Del(f.ctx, second.queue.Key(child.ID())).Val())
 						f.store.ZAdd(f.ctx, f.queue.Key("waiting-children"), redisZ(1, handle.ID))
 					}
+					if end == "taken" {
+						f.hurryFlow(t)
+					}
 					if want.reason != "" {
 						failure := awaitFailure(t, f, handle)
 						assert.Equal(t, "child "+child.ID()+" of queue "+second.queue.Name()+" "+want.reason, failure.Reason)
@@ -269,7 +272,7 @@ func TestFlowsThatMakeNoSense(t *testing.T) {
 		for range echomq.MaxFlowDepth {
 			deep = echomq.NewFlow(f.prepare(t, "deeper"), echomq.Child(deep))
 		}
-		for name, flow := range map[string]echomq.Flow{
+		flows := map[string]echomq.Flow{
 			"no children":  echomq.NewFlow(f.prepare(t, "p")),
 			"zero":         {},
 			"zero child":   echomq.NewFlow(f.prepare(t, "p"), echomq.Child(echomq.Prepared{})),
@@ -279,9 +282,12 @@ func TestFlowsThatMakeNoSense(t *testing.T) {
 			"its own":      echomq.NewFlow(one, echomq.Child(one)),
 			"too deep":     deep,
 			"too many":     echomq.NewFlow(f.prepare(t, "p"), make([]echomq.FlowChild, echomq.MaxChildren+1)...),
-			"too large":    echomq.NewFlow(f.prepare(t, "p"), f.large(t)...),
 			"a line break": echomq.NewFlow(f.prepare(t, "p"), f.childNamed(t, "line\nbreak")),
-		} {
+		}
+		if f.engine.Embedded() { // one engine is enough for so many bytes
+			flows["too large"] = echomq.NewFlow(f.prepare(t, "p"), f.large(t)...)
+		}
+		for name, flow := range flows {
 			_, err := echomq.SendFlow(f.ctx, f.client, f.greet(), flow)
 			require.ErrorIs(t, err, echomq.ErrOption, name)
 		}
