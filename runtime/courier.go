@@ -26,9 +26,10 @@ const (
 	// carryMost is the longest wait before a delivery that failed is tried again.
 	carryMost = 5 * time.Minute
 	// checkPage is of how many parents the children are looked for at a time, and
-	// checkEvery how long it is until they are looked for again.
-	checkPage  = 20
-	checkEvery = 30 * time.Second
+	// checkRest after how many looks at the outbox they are looked for again: 30
+	// seconds with the default.
+	checkPage = 20
+	checkRest = 6
 	// verifyPage is how many children are looked for in one call.
 	verifyPage = 100
 )
@@ -87,7 +88,7 @@ func (r *runner) runErrand(ctx context.Context, parents int64) (more bool) {
 	call := script.Collect{
 		Limit: carryPage, Bytes: maxReplyBytes,
 		Least: r.carry.Milliseconds(), Most: carryMost.Milliseconds(),
-		Parents: parents, Check: checkEvery.Milliseconds(),
+		Parents: parents, Check: checkRest * r.carry.Milliseconds(),
 	}
 	a := r.exchange(call.Call(r.queue))[0]
 	reply, err := script.CollectReply{}, a.err
