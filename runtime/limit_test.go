@@ -57,8 +57,19 @@ func TestLimitHoldsAcrossWorkers(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.spec.Limit = 3 // as its directive says
 		var g gauge
+		handle := func(ctx context.Context, _ *echomq.Job[greeting]) (string, error) {
+			g.enter()
+			defer g.leave()
+			for g.most.Load() < 3 { // the first wait for each other
+				time.Sleep(time.Millisecond)
+				if err := ctx.Err(); err != nil {
+					return "", err
+				}
+			}
+			return "", nil
+		}
 		for range 3 {
-			f.another(t, g.handle, echomq.Concurrency(10))
+			f.another(t, handle, echomq.Concurrency(10))
 		}
 		begun := time.Now()
 		f.enqueueMany(t, 60)

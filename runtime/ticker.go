@@ -55,13 +55,16 @@ func (r *runner) tickLoop() {
 	for _, job := range r.repetitions {
 		k.unset = append(k.unset, job.plan)
 	}
-	timer := time.NewTimer(time.Hour)
-	timer.Stop()
-	defer timer.Stop()
 	if len(k.unset) > 0 {
-		timer.Reset(0)
+		k.next = time.Now()
 	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
 	for {
+		timer.Stop()
+		if !k.next.IsZero() {
+			timer.Reset(max(time.Until(k.next), 0))
+		}
 		select {
 		case t := <-r.slots:
 			k.arm(t)
@@ -72,10 +75,6 @@ func (r *runner) tickLoop() {
 			}
 		case <-r.store.Done():
 			return
-		}
-		timer.Stop()
-		if !k.next.IsZero() {
-			timer.Reset(max(time.Until(k.next), 0))
 		}
 	}
 }
