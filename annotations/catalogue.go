@@ -105,7 +105,7 @@ var (
 		"The name becomes a part of generated identifiers, exactly as it is written.")
 	RuleTypeName = rule("E025", "not the name of a type",
 		"%s is not the name of an exported type of this package%s",
-		"The result is one exported type of the same package, without stars, brackets or dots. For a type of another package declare an alias: type Receipt = other.Receipt.")
+		"A result, and a progress, is one exported type of the same package, without stars, brackets or dots. For a type of another package declare an alias: type Receipt = other.Receipt.")
 	RuleKeep = rule("E026", "unclear retention",
 		"%s takes one age and one count, such as 24h,1000; %s",
 		"A retention is an age, a count, or both in either order; both then hold.")
@@ -183,7 +183,7 @@ var (
 	RuleUnexported = rule("E050", "payload that is not exported",
 		"%s is not exported; a payload is part of the exported functions that are generated, so call it %s",
 		"Generated methods such as EnqueueWelcome take the payload as a parameter and are called from other packages.")
-	RuleGeneric = rule("E051", "generic payload or result",
+	RuleGeneric = rule("E051", "generic payload, result or progress",
 		"%s has type parameters; a job's types are concrete",
 		"A job has one wire name and one contract. Declare a concrete struct type and use the generic type in its fields.")
 	RuleUnresolved = rule("E052", "type that cannot be resolved",

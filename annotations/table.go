@@ -78,6 +78,14 @@ var table = []Spec{
 		},
 	},
 	{
+		Name: "progress", On: OnStruct,
+		Doc: "Gives the job's progress a type, with which it is recorded and read.",
+		Items: []Item{
+			{Kind: KindTypeName, Required: true,
+				Doc: "An exported type of the same package; an alias serves for a type of another one."},
+		},
+	},
+	{
 		Name: "keep", On: OnStruct,
 		Doc: "Says how long finished jobs are kept. With an age and a count, both hold.",
 		Items: []Item{
@@ -85,6 +93,8 @@ var table = []Spec{
 				Doc: "How long, and how many, completed jobs are kept."},
 			{Key: "failed", Kind: KindKeep, List: 2, None: true, Default: "14d,100000",
 				Doc: "How long, and how many, failed jobs are kept."},
+			{Key: "logs", Kind: KindInt, Min: 1, Max: 10_000, None: true, Default: "100",
+				Doc: "How many of a job's log lines are kept, the newest, for as long as the job."},
 		},
 	},
 	{

@@ -40,11 +40,14 @@ type JobNames struct {
 	Handle  string
 	Handler string
 	Job     string
+	// Report and ProgressOf are empty for a job without a progress.
+	Report     string
+	ProgressOf string
 }
 
 // Names returns the identifiers of j.
 func (j Job) Names() JobNames {
-	return JobNames{
+	names := JobNames{
 		Enqueue:      "Enqueue" + j.GoName,
 		EnqueueBatch: "Enqueue" + j.GoName + "Batch",
 		Prepare:      "Prepare" + j.GoName,
@@ -52,10 +55,21 @@ func (j Job) Names() JobNames {
 		Handler:      j.GoName + "Handler",
 		Job:          j.GoName + "Job",
 	}
+	if j.Progress != nil {
+		names.Report = "Report" + j.GoName
+		names.ProgressOf = j.GoName + "ProgressOf"
+	}
+	return names
 }
 
 // All returns the names in the scope of the package.
-func (n JobNames) All() []string { return []string{n.Handler, n.Job} }
+func (n JobNames) All() []string {
+	names := []string{n.Handler, n.Job}
+	if n.Report != "" {
+		names = append(names, n.Report, n.ProgressOf)
+	}
+	return names
+}
 
 // Methods returns the names in the scope of the producer.
 func (n JobNames) Methods() []string { return []string{n.Enqueue, n.EnqueueBatch, n.Prepare} }

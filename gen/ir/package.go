@@ -64,6 +64,7 @@ type Job struct {
 	Doc      string   `json:"doc,omitempty"`
 	Payload  Payload  `json:"payload"`
 	Result   *Result  `json:"result,omitempty"`
+	Progress *Result  `json:"progress,omitempty"`
 	Version  int      `json:"version"`
 	Timeout  Duration `json:"timeout,omitempty"`
 	NoLimit  bool     `json:"noTimeout,omitempty"`
@@ -96,10 +97,10 @@ type Field struct {
 	Tag      string `json:"tag,omitempty"`
 }
 
-// Result is the type of a job's result, by name.
+// Result is the type of a job's result or progress, by name.
 type Result struct {
 	Type string `json:"type"`
-	// Shape is a hash of how the result looks on the wire.
+	// Shape is a hash of how it looks on the wire.
 	Shape string `json:"shape"`
 }
 
@@ -173,6 +174,9 @@ const (
 type Keep struct {
 	Completed Retention `json:"completed,omitzero"`
 	Failed    Retention `json:"failed,omitzero"`
+	// Logs is a number of log lines.
+	Logs   int  `json:"logs,omitempty"`
+	NoLogs bool `json:"noLogs,omitempty"`
 }
 
 // Retention bounds the finished jobs of one kind. The zero Retention is the

@@ -26,8 +26,10 @@ func Mentioned(facts *annotations.Facts) []string {
 	var names []string
 	for _, job := range facts.Jobs {
 		names = append(names, job.Type.Name.Name)
-		if result := job.Directive("result").Text(""); result != "" {
-			names = append(names, result)
+		for _, directive := range []string{"result", "progress"} {
+			if named := job.Directive(directive).Text(""); named != "" {
+				names = append(names, named)
+			}
 		}
 	}
 	return names
@@ -101,7 +103,8 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 		NamePos:  b.namePos(d, job.Type.Name.Pos()),
 		Doc:      strings.TrimSpace(job.Doc.Text()),
 		Payload:  b.payload(job),
-		Result:   b.result(job),
+		Result:   b.result(job, "result"),
+		Progress: b.result(job, "progress"),
 		Version:  max(d.Int("version"), 1),
 		Timeout:  ir.Duration(d.Duration("timeout")),
 		NoLimit:  d.Off("timeout"),
@@ -111,6 +114,8 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 		Keep: ir.Keep{
 			Completed: retention(job.Directive("keep"), "completed"),
 			Failed:    retention(job.Directive("keep"), "failed"),
+			Logs:      job.Directive("keep").Int("logs"),
+			NoLogs:    job.Directive("keep").Off("logs"),
 		},
 		Schedules: b.schedules(job),
 		Unique:    b.unique(job),
@@ -187,9 +192,9 @@ func (b *builder) lookup(name string) (*types.TypeName, bool) {
 	return declared, ok
 }
 
-// result resolves the type of a job's result.
-func (b *builder) result(job *annotations.Job) *ir.Result {
-	argument := job.Directive("result").Argument("")
+// result resolves the type that a job's directive result, or progress, names.
+func (b *builder) result(job *annotations.Job, directive string) *ir.Result {
+	argument := job.Directive(directive).Argument("")
 	if argument == nil {
 		return nil
 	}

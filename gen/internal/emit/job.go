@@ -158,6 +158,10 @@ func (f *file) keepSpec(keep ir.Keep) *literal {
 	spec := f.literal("KeepSpec")
 	spec.inner("Completed", f.retention(keep.Completed), false)
 	spec.inner("Failed", f.retention(keep.Failed), false)
+	spec.number("Logs", keep.Logs)
+	if keep.NoLogs {
+		spec.set("Logs", f.echomq("NoLogs"))
+	}
 	return spec
 }
 

@@ -25,6 +25,9 @@ func (f *file) queue(queue *ir.Queue) {
 	for i := range queue.Jobs {
 		f.jobType(queue, &queue.Jobs[i])
 	}
+	for i := range queue.Jobs {
+		f.progress(&queue.Jobs[i])
+	}
 	f.queueSpec(queue, names)
 	for i := range queue.Jobs {
 		f.guard(&queue.Jobs[i])
