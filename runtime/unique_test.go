@@ -511,3 +511,43 @@ func TestUniqueOptionsThatMakeNoSense(t *testing.T) {
 		require.Empty(t, f.keys(t), "nothing was written")
 	})
 }
+
+// TestUniqueKeyAndRepairs: whatever deletes a job releases its key, and a failed
+// job that is to run again takes it only if it is free.
+func TestUniqueKeyAndRepairs(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		n := uniquely(f, echomq.UniqueSpec{For: time.Hour})
+		queue, err := f.client.Queue(f.spec.Name)
+		require.NoError(t, err)
+		removed := n.new(t, 1, "to be removed")
+		_, err = queue.Remove(f.ctx, removed.ID)
+		require.NoError(t, err)
+		n.new(t, 1, "to be drained")
+		_, err = queue.Drain(f.ctx)
+		require.NoError(t, err)
+		require.Empty(t, n.held(t))
+		require.Zero(t, f.store.Exists(f.ctx, f.queue.Key("dedup-due")).Val())
+
+		g := newGate()
+		w := n.work(t, g.handle)
+		failed := n.new(t, 1, "first")
+		g.end <- echomq.Fail(errFlaky)
+		awaitFailure(t, f, failed)
+		w.halt(t)
+		rival := n.new(t, 1, "rival", echomq.In(time.Hour))
+		err = failed.Retry(f.ctx)
+		var duplicate *echomq.DuplicateError
+		require.ErrorAs(t, err, &duplicate)
+		require.Equal(t, &echomq.DuplicateError{Queue: f.spec.Name, Job: failed.ID, Owner: rival.ID}, duplicate)
+		require.Equal(t, echomq.StateFailed, state(t, f, failed))
+
+		require.NoError(t, f.store.Del(f.ctx, f.queue.Key(rival.ID)).Err())
+		require.NoError(t, f.store.ZRem(f.ctx, f.queue.Key("delayed"), rival.ID).Err())
+		require.NoError(t, failed.Retry(f.ctx), "the rival is gone")
+		require.Equal(t, []string{failed.ID}, owners(n.held(t)))
+		n.same(t, failed, 1)
+		n.work(t, text)
+		require.Equal(t, "first", await(t, f, failed))
+		require.Empty(t, n.held(t))
+	})
+}
