@@ -104,7 +104,7 @@ func TestPausedQueueTakesBack(t *testing.T) {
 				return "", echomq.RetryAfter(0, errFlaky)
 			}
 			return "done", nil
-		}, echomq.Concurrency(1))
+		}, echomq.Concurrency(1), echomq.Lease(time.Second))
 		receive(t, running, "the first job")
 		lost := f.enqueue(t, "lost")
 		f.loseTo(t, lost)
