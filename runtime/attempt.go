@@ -235,9 +235,10 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 	res.attempts++
 	res.value = reason(err)
 	res.trace = addTrace(a.envelope.Stacktrace, err)
-	res.delay = a.settings.wait(res.attempts)
 	if errors.As(err, &retry) {
 		res.delay = retry.after
+	} else {
+		res.delay = a.retryWait(err)
 	}
 	return res
 }

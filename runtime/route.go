@@ -3,6 +3,7 @@ package echomq
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // Route leads the jobs of one type to their handler. [RouteTo] makes one.
@@ -14,6 +15,9 @@ type Route struct {
 	// gather, where set, makes run for one worker, whose jobs it gathers.
 	gather func(batch BatchSpec, draining <-chan struct{}) func(context.Context, Envelope) ([]byte, error)
 	batch  BatchSpec
+	// wait, where set, decides how long the job waits before it is tried again; the
+	// worker sets it.
+	wait func(envelope Envelope, err error, backoff time.Duration) (time.Duration, error)
 	// through is run with everything around it; the worker sets it.
 	through HandlerFunc
 }

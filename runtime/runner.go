@@ -117,6 +117,11 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		if route.gather != nil {
 			route.run = route.gather(config.batches[route.name].over(route.batch), draining)
 		}
+		for _, given := range config.waits {
+			if given.queue == served.spec.Name && given.job == route.name {
+				route.wait = given.wait
+			}
+		}
 		route.through = around(config.middleware, route.sealed(w.client.transforms, queue.Name()))
 		routes[route.name] = route
 	}

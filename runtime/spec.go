@@ -154,7 +154,8 @@ type RetrySpec struct {
 	Backoff Backoff
 	// Base is the wait before the first retry; default 1 s.
 	Base time.Duration
-	// Cap is the longest wait before a retry; default 1 h.
+	// Cap is the longest wait that the backoff comes to; default 1 h. It bounds
+	// neither [RetryAfter] nor [RetryWaits].
 	Cap time.Duration
 	// Jitter spreads the wait; default FullJitter.
 	Jitter Jitter

@@ -47,6 +47,7 @@ type queueConfig struct {
 	stuckAfter   time.Duration
 	middleware   []func(HandlerFunc) HandlerFunc
 	batches      map[string]BatchSpec // by the jobs' names
+	waits        []retryWaits         // the last for a job holds
 	limits       limits
 }
 
@@ -147,8 +148,12 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 	for _, opt := range worker.queues {
 		opt(&config)
 	}
+	inherited := len(config.waits)
 	for _, opt := range s.opts {
 		opt.applyQueue(&config)
+	}
+	if err := s.checkWaits(config.waits, inherited); err != nil {
+		return config, err
 	}
 	largest, err := s.largestBatch(config.batches)
 	if err != nil {
