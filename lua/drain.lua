@@ -1,5 +1,5 @@
 --- drain deletes jobs that are not to run any more: the next ones of those that
---- wait, are prioritized, wait in groups or are delayed, with every key of theirs.
+--- wait, are prioritized or delayed, with every key of theirs.
 ---
 --- It takes some from the front, deletes those that are declared and puts the
 --- others back; so it costs the same however many there are.
@@ -16,8 +16,6 @@
 --- @key events stream what happened
 --- @key dedup hash unique keys to the id of the job that holds each
 --- @key dedup-due zset unique keys by when their time is over
---- @key groups zset groups with work by turn; those at their limit after all others
---- @key grouped zset jobs that wait in their groups: group, place and id
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -26,12 +24,11 @@
 --- @each failures hash <id>:failed errors of children
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
---- @arg set word(wait|prioritized|delayed|grouped) what is drained
+--- @arg set word(wait|prioritized|delayed) what is drained
 --- @arg take int how many to take from the front, at most 500
 --- @item id id a job that is believed to come next
 --- @field version meta
 --- @field paused meta
---- @field grouped meta
 --- @field deid job
 --- @field * dedup
 --- @reply now ms the server's clock
@@ -41,7 +38,7 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'grouped')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
 local version = meta[1]
 local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
@@ -55,9 +52,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 12) / 6)
-if #KEYS ~= 12 + 6 * count or #ARGV ~= 4 + count then
-  return redis.error_reply('EMQARGS drain takes 12 keys and 4 arguments, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 10) / 6)
+if #KEYS ~= 10 + 6 * count or #ARGV ~= 4 + count then
+  return redis.error_reply('EMQARGS drain takes 10 keys and 4 arguments, then 6 keys and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -65,8 +62,8 @@ local levels = { none = true, final = true, all = true }
 if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
   return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
-if ARGV[3] ~= 'wait' and ARGV[3] ~= 'prioritized' and ARGV[3] ~= 'delayed' and ARGV[3] ~= 'grouped' then
-  return redis.error_reply('EMQARGS the set must be wait, prioritized, delayed or grouped')
+if ARGV[3] ~= 'wait' and ARGV[3] ~= 'prioritized' and ARGV[3] ~= 'delayed' then
+  return redis.error_reply('EMQARGS the set must be wait, prioritized or delayed')
 end
 if not whole(ARGV[4], 1, 500) then
   return redis.error_reply('EMQARGS take must be a whole number from 1 to 500')
@@ -134,17 +131,17 @@ for i = 1, count do
     there[ids[i]] = nil
     verdicts[i] = 'removed'
     leaving[#leaving + 1] = ids[i]
-    local key = redis.pcall('HGET', KEYS[6 * i + 7], 'deid')
+    local key = redis.pcall('HGET', KEYS[6 * i + 5], 'deid')
     if type(key) == 'string' then
       keyed[#keyed + 1] = key
       holders[#holders + 1] = ids[i]
     end
+    keys[#keys + 1] = KEYS[6 * i + 5]
+    keys[#keys + 1] = KEYS[6 * i + 6]
     keys[#keys + 1] = KEYS[6 * i + 7]
     keys[#keys + 1] = KEYS[6 * i + 8]
     keys[#keys + 1] = KEYS[6 * i + 9]
     keys[#keys + 1] = KEYS[6 * i + 10]
-    keys[#keys + 1] = KEYS[6 * i + 11]
-    keys[#keys + 1] = KEYS[6 * i + 12]
   end
 end
 for u = #unfit, 1, -1 do
