@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,14 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+// TestMain lets more tests run at once than there are processors: a probe mostly
+// waits for leases to run out and jobs to fall due.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	enginetest.Main(m)
+}
 
 // patience bounds everything that a test waits for.
 const patience = 30 * time.Second

@@ -19,7 +19,7 @@ import (
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string][]enginetest.StartOption{
-		"unix": nil, "tcp": {enginetest.TCP()}, "password": {enginetest.TCP(), enginetest.RequirePass("secret")},
+		"unix": nil, "password": {enginetest.TCP(), enginetest.RequirePass("secret")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			enginetest.EachPrivate(t, func(t *testing.T, e *enginetest.Engine) {
