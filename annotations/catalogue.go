@@ -249,3 +249,40 @@ var (
 		"%s",
 		"A file with a syntax error may hide directives, so nothing is generated until it is mended. Errors of types are no hindrance.")
 )
+
+// What a change would do to jobs that are enqueued, and to programs that run.
+var (
+	RuleLockConflict = rule("E080", "lock with a merge conflict",
+		"emq.lock has the markers of a merge conflict; keep the blocks of both sides, and where both changed one job raise its version once more, then generate again",
+		"The lock says what jobs look like that are enqueued already. Which side of a conflict is true cannot be guessed, and nothing is compared before it is resolved.")
+	RuleLockDamaged = rule("E081", "lock that cannot be read",
+		"emq.lock cannot be read: %s; restore it from version control",
+		"The lock is written by emqgen. Without it nobody knows which changes the jobs that are enqueued would not survive. Only for a package of which nothing has been deployed yet it may be deleted.")
+	RuleFieldRemoved = rule("E082", "field removed",
+		"%s is gone, but %q is in each job that is enqueued, and programs that run rely on it; keep it, raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
+		"Only a field that may be absent can be removed without a new version: a pointer, slice or map, or one that is tagged omitempty or omitzero. With a new version, workers of the old one give new jobs back unharmed, and this package turns old payloads into new ones.")
+	RuleFieldRenamed = rule("E083", "field renamed",
+		"%s is called %q on the wire now, and jobs that are enqueued call it %q; keep the name in the tag, raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
+		"What crosses the wire goes by its JSON name. The name in Go may change: the tag keeps the one on the wire.")
+	RuleFieldRetyped = rule("E084", "field with another type",
+		"%s is %s on the wire now, and jobs that are enqueued have %s; raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
+		"A value of the old type may not be readable as one of the new type, by workers that run or by the ones to come. That holds for wider numbers too: a worker of the old program would meet numbers that it has no room for.")
+	RuleFieldRequired = rule("E085", "field that jobs lack",
+		"%s is not in jobs that are enqueued; tag it omitempty or omitzero, or make it a pointer, so that its absence is usual, raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
+		"A new field is zero in every job that was enqueued before it. The tag says that handlers know this. Otherwise a new version lets an upgrade function fill it in.")
+	RuleFieldRelaxed = rule("E086", "field that may be absent now",
+		"%s may be absent now, and programs that run take its absence for zero; raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
+		"A worker of the old program reads a job without the field as one in which it is zero. With a new version it gives the job back instead.")
+	RuleResultChanged = rule("E087", "result that came or went",
+		"%s has %s now, and programs that run expect %s; raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
+		"Whoever awaits the result of a job that an older worker handled, or the other way round, would get one that is empty. With a new version old workers do not handle new jobs.")
+	RuleRecoded = rule("E088", "another codec",
+		"%s is encoded as %s now, and jobs that are enqueued as %s; raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
+		"A job carries the name of its codec. With a new version the old one is read in its own codec.")
+	RuleJobGone = rule("E089", "job that is gone",
+		"job %q of queue %q is no longer declared, but may still be enqueued; declare it, or accept that nobody handles it any more (emqgen -accept %s)",
+		"Jobs that no worker knows are given back, again and again. So a job that goes, or whose name or queue changes, leaves something to be done about those that are enqueued.")
+	RuleVersionLowered = rule("E090", "version lowered",
+		"%s had version %d and has version %d now, so workers that run could not tell old payloads from new ones; raise it, or accept the break (emqgen -accept %[4]s)",
+		"A version that was used is used up. The one after a mistake is a higher one.")
+)

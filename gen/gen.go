@@ -14,8 +14,12 @@ import (
 	"github.com/echomq/echomq-go/gen/ir"
 )
 
-// Output is the name of the generated file of every package.
-const Output = load.Output
+// Output is the name of the generated file of every package, and Lock that of
+// the file beside it that remembers the contracts of its jobs.
+const (
+	Output = load.Output
+	Lock   = load.LockName
+)
 
 // ErrLoad is what the errors of [Run] are when packages could not be found.
 var ErrLoad = load.ErrLoad
@@ -28,6 +32,13 @@ type Options struct {
 	Tags string
 	// Patterns are packages as the go command takes them; none means ".".
 	Patterns []string
+	// Against is a revision of git. Its locks are those that contracts are compared
+	// with, instead of the ones in the packages; with Check, beside them.
+	Against string
+	// Check says that the result is to be compared, and not written.
+	Check bool
+	// Accept are breaks of contracts that are to be recorded.
+	Accept []Acceptance
 }
 
 // Result is everything that a run found out.
@@ -57,20 +68,29 @@ func Run(ctx context.Context, options Options) (*Result, error) {
 	}
 	r := &run{files: token.NewFileSet(), result: &Result{Files: map[string][]byte{}}}
 	r.report = annotations.NewReporter(r.files)
+	if r.contracts, err = newContracts(ctx, options); err != nil {
+		return nil, err
+	}
 	for _, pkg := range found {
 		source, err := load.Parse(r.files, pkg)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", load.ErrLoad, err)
 		}
-		if source != nil {
-			r.read(source)
+		if source == nil {
+			continue
+		}
+		if err := r.read(ctx, source); err != nil {
+			return nil, err
 		}
 	}
-	if err := r.generate(); err != nil {
+	if err := r.generate(ctx); err != nil {
 		return nil, err
 	}
 	r.result.Diagnostics = r.report.Diagnostics()
-	return r.result, nil
+	if len(r.result.Diagnostics) > 0 {
+		return r.result, nil
+	}
+	return r.result, r.unused()
 }
 
 // run is one call of [Run].
@@ -80,16 +100,17 @@ type run struct {
 	result *Result
 	// sound are the packages whose directives are free of mistakes.
 	sound []build.Input
+	*contracts
 }
 
 // read finds the directives of a package and checks them.
-func (r *run) read(source *load.Source) {
+func (r *run) read(ctx context.Context, source *load.Source) error {
 	report := annotations.NewReporter(r.files)
 	facts := annotations.Scan(load.Syntax(source.Files), report)
 	refuseElsewhere(source, report)
 	mistaken := len(report.Diagnostics()) > 0
 	declares := len(facts.Queues)+len(facts.Jobs) > 0
-	if declares || mistaken || source.Generated == load.Ours {
+	if declares || mistaken || source.Generated == load.Ours || source.Lock != nil {
 		mistaken = broken(source, report) || mistaken
 	}
 	if declares && source.Generated == load.Foreign {
@@ -104,14 +125,18 @@ func (r *run) read(source *load.Source) {
 	case len(diagnostics) > 0:
 	case declares:
 		r.sound = append(r.sound, build.Input{Source: source, Facts: facts})
-	case source.Generated == load.Ours:
-		r.result.Orphans = append(r.result.Orphans, outputOf(source))
+	default:
+		if source.Generated == load.Ours {
+			r.result.Orphans = append(r.result.Orphans, outputOf(source))
+		}
+		return r.remember(ctx, source, &ir.Package{}, r.report)
 	}
+	return nil
 }
 
 // generate builds, validates and emits the sound packages. It goes on where
 // others have mistakes, to find all mistakes at once.
-func (r *run) generate() error {
+func (r *run) generate(ctx context.Context) error {
 	roots := make([]load.Root, len(r.sound))
 	for i, in := range r.sound {
 		roots[i] = load.Root{Source: in.Source, Names: build.Mentioned(in.Facts)}
@@ -121,6 +146,11 @@ func (r *run) generate() error {
 		in.Types = resolved
 		report := annotations.NewReporter(r.files)
 		pkg := build.Package(in, report)
+		if len(report.Diagnostics()) == 0 {
+			if err := r.remember(ctx, in.Source, pkg, report); err != nil {
+				return err
+			}
+		}
 		report.Add(validate.Package(pkg, in.Source.Meta.Dir)...)
 		if diagnostics := report.Diagnostics(); len(diagnostics) > 0 {
 			r.report.Add(diagnostics...)

@@ -23,7 +23,7 @@ func BenchmarkRun(b *testing.B) {
 			for b.Loop() {
 				result, err := gen.Run(b.Context(), gen.Options{Dir: dir, Patterns: []string{"./..."}})
 				require.NoError(b, err)
-				require.Len(b, result.Files, packages)
+				require.Len(b, code(result), packages)
 			}
 		})
 	}

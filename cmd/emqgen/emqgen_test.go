@@ -95,7 +95,7 @@ func TestWrites(t *testing.T) {
 	info, err := os.Stat(filepath.Join(m.dir, "emq_gen.go"))
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
-	require.Len(t, m.files(), 4, "something was left behind")
+	require.Len(t, m.files(), 5, "something was left behind")
 }
 
 func TestRunsAgainWithoutTouchingAnything(t *testing.T) {
@@ -121,9 +121,10 @@ func TestVerbose(t *testing.T) {
 	t.Parallel()
 	m := newModule(t, map[string]string{"mail/mail.go": source, "push/push.go": strings.ReplaceAll(source, "mail", "push"), "gone/gone.go": source})
 	_, stdout, _ := m.emqgen("-v", "./...")
-	require.Equal(t, "written gone/emq_gen.go\nwritten mail/emq_gen.go\nwritten push/emq_gen.go\n", stdout)
+	require.Equal(t, "written gone/emq.lock\nwritten gone/emq_gen.go\nwritten mail/emq.lock\nwritten mail/emq_gen.go\nwritten push/emq.lock\nwritten push/emq_gen.go\n", stdout)
 
 	m.write("gone/gone.go", "package mail\n")
+	m.write("gone/emq.lock", "emq.lock 1\n")
 	m.write("push/push.go", strings.ReplaceAll(m.read("push/push.go"), "30s", "40s"))
 	_, stdout, _ = m.emqgen("-v", "-check", "./...")
 	require.Contains(t, stdout, "orphaned gone/emq_gen.go\n")
@@ -132,7 +133,7 @@ func TestVerbose(t *testing.T) {
 
 	code, stdout, _ := m.emqgen("-v", "./...")
 	require.Zero(t, code)
-	require.Equal(t, "removed gone/emq_gen.go\nunchanged mail/emq_gen.go\nwritten push/emq_gen.go\n", stdout)
+	require.Equal(t, "removed gone/emq.lock\nremoved gone/emq_gen.go\nunchanged mail/emq.lock\nunchanged mail/emq_gen.go\nunchanged push/emq.lock\nwritten push/emq_gen.go\n", stdout)
 	require.NoFileExists(t, filepath.Join(m.dir, "gone/emq_gen.go"))
 }
 
@@ -159,19 +160,25 @@ type Line struct{ Text string }
 
 type Receipt struct{ MessageID string }
 `
-	for _, change := range [][2]string{
-		{"userId", "id"},
-		{"Street string", "Road string"},
-		{"Text string", "Text []byte"},
-		{"MessageID string", "MessageID int"},
+	for change, wants := range map[[2]string]string{
+		{"userId", "id"}:                           "E083",
+		{"Street string", "Road string"}:           "E083",
+		{"Text string", "Text []byte"}:             "E084",
+		{"MessageID string", "MessageID int"}:      "E084",
+		{"Text string", "Text string; More []int"}: "",
+		{"Text string", "Text string `emq:\"x\"`"}: "E058",
 	} {
 		m := newModule(t, map[string]string{"mail.go": nested})
 		m.quiet()
 		m.quiet("-check")
 		m.write("mail.go", strings.Replace(nested, change[0], change[1], 1))
+		if wants != "" {
+			m.refused(wants, "-check")
+			continue
+		}
 		code, _, stderr := m.emqgen("-check")
 		require.Equal(t, exitWrong, code, change)
-		require.Equal(t, "emqgen: emq_gen.go is stale; run go generate\n", stderr)
+		require.Equal(t, "emqgen: emq.lock is stale; run go generate\nemqgen: emq_gen.go is stale; run go generate\n", stderr)
 	}
 }
 
@@ -181,8 +188,9 @@ func TestCheck(t *testing.T) {
 	before := m.files()
 	code, stdout, stderr := m.emqgen("-check")
 	require.Equal(t, exitWrong, code)
-	require.Equal(t, "emqgen: emq_gen.go is missing; run go generate\n", stderr)
-	require.True(t, strings.HasPrefix(stdout, "--- /dev/null\n+++ b/emq_gen.go\n@@ -0,0 +1,"), stdout)
+	require.Equal(t, "emqgen: emq.lock is missing; run go generate\nemqgen: emq_gen.go is missing; run go generate\n", stderr)
+	require.True(t, strings.HasPrefix(stdout, "--- /dev/null\n+++ b/emq.lock\n@@ -0,0 +1,"), stdout)
+	require.Contains(t, stdout, "--- /dev/null\n+++ b/emq_gen.go\n@@ -0,0 +1,")
 	require.Equal(t, before, m.files())
 
 	m.quiet()
@@ -194,6 +202,7 @@ func TestCheck(t *testing.T) {
 	require.Contains(t, m.read("emq_gen.go"), "30 * time.Second")
 
 	m.write("mail.go", "package mail\n")
+	require.NoError(t, os.Remove(filepath.Join(m.dir, "emq.lock")))
 	code, stdout, stderr = m.emqgen("-check")
 	require.Equal(t, exitWrong, code)
 	require.Equal(t, "emqgen: emq_gen.go is orphaned; run go generate\n", stderr)
@@ -204,7 +213,7 @@ func TestCheck(t *testing.T) {
 	m.write("emq_gen.go", "")
 	code, stdout, _ = m.emqgen("-check")
 	require.Equal(t, exitWrong, code)
-	require.True(t, strings.HasPrefix(stdout, "--- a/emq_gen.go\n"), stdout)
+	require.Contains(t, stdout, "--- a/emq_gen.go\n")
 }
 
 // TestWritesNothingWithMistakes holds that one mistake anywhere keeps every

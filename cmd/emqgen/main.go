@@ -5,8 +5,10 @@
 //
 //	emqgen [flags] [packages]
 //
-// It writes one file, emq_gen.go, into each package that declares a queue, and
-// deletes it from packages that no longer do. Packages are named as for the go
+// It writes emq_gen.go into each package that declares a queue, and deletes it
+// from packages that no longer do. Beside it stands emq.lock, which remembers
+// what jobs look like that are enqueued, or known to programs that run: a change
+// that they would not survive is refused. Packages are named as for the go
 // command; the default is the one in the current directory. Usually it runs as
 //
 //	//go:generate go tool emqgen .
@@ -16,6 +18,9 @@
 //	-C dir         work in dir
 //	-tags list     build tags, separated by commas
 //	-check         write nothing; print a diff of what is stale, missing or orphaned
+//	-against rev   compare contracts with the locks of a git revision
+//	-accept job    record that the job's contract is broken on purpose
+//	-reason text   say why, for the lock
 //	-dump          write nothing; print what was understood, as JSON
 //	-v             list files as they are written, unchanged or removed
 //	-directives    print all directives and their items

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/echomq/echomq-go/annotations"
 	"github.com/echomq/echomq-go/gen"
@@ -25,6 +26,7 @@ const (
 type command struct {
 	options        gen.Options
 	check, dump    bool
+	reason         string
 	verbose        bool
 	directives     bool
 	explain        string
@@ -64,6 +66,12 @@ func (c *command) parse(arguments []string) error {
 	}
 	flags.StringVar(&c.options.Dir, "C", "", "work in `dir`")
 	flags.StringVar(&c.options.Tags, "tags", "", "build tags, separated by commas, as a `list`")
+	flags.StringVar(&c.options.Against, "against", "", "compare contracts with the locks of a git `revision`")
+	flags.Func("accept", "record that the contract of the `job` is broken on purpose; needs -reason, may be repeated", func(name string) error {
+		c.options.Accept = append(c.options.Accept, gen.Acceptance{Name: name})
+		return nil
+	})
+	flags.StringVar(&c.reason, "reason", "", "why contracts are broken, as a `text` for the lock")
 	flags.BoolVar(&c.check, "check", false, "write nothing; print a diff of what is stale, missing or orphaned")
 	flags.BoolVar(&c.dump, "dump", false, "write nothing; print what was understood, as JSON")
 	flags.BoolVar(&c.verbose, "v", false, "list files as they are written, unchanged or removed")
@@ -73,11 +81,31 @@ func (c *command) parse(arguments []string) error {
 		return err
 	}
 	c.options.Patterns = flags.Args()
-	if c.check && c.dump {
-		fmt.Fprintln(c.stderr, "emqgen: -check and -dump exclude each other")
-		return errors.New("flags exclude each other")
+	c.options.Check = c.check
+	for i := range c.options.Accept {
+		c.options.Accept[i].Reason = c.reason
+	}
+	if complaint := c.contradiction(); complaint != "" {
+		fmt.Fprintln(c.stderr, "emqgen: "+complaint)
+		return errors.New(complaint)
 	}
 	return nil
+}
+
+// contradiction says what is wrong with the flags together, or "".
+func (c *command) contradiction() string {
+	accepts := len(c.options.Accept) > 0
+	switch {
+	case c.check && c.dump:
+		return "-check and -dump exclude each other"
+	case accepts && (c.check || c.dump):
+		return "-accept writes to the lock, which -check and -dump do not"
+	case accepts && strings.TrimSpace(c.reason) == "":
+		return "-accept needs a -reason, which the lock keeps"
+	case !accepts && c.reason != "":
+		return "-reason says why something is accepted; name the job with -accept"
+	}
+	return ""
 }
 
 // generate runs the generator and acts on what it found.

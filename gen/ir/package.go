@@ -77,6 +77,10 @@ type Job struct {
 	Schedules []Schedule `json:"schedules,omitempty"`
 	// Batch is set where the handler takes many jobs at once.
 	Batch *Batch `json:"batch,omitempty"`
+	// Contract is what other programs see of the job.
+	Contract Contract `json:"-"`
+	// Older are the versions that the lock remembers, the oldest first.
+	Older []Older `json:"-"`
 }
 
 // Payload is the struct type of a job's payload.

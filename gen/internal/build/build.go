@@ -96,7 +96,7 @@ func (b *builder) queue(d *annotations.Directive) ir.Queue {
 
 func (b *builder) job(job *annotations.Job) ir.Job {
 	d := job.Directive("job")
-	return ir.Job{
+	built := ir.Job{
 		Name:     job.WireName(),
 		GoName:   job.GoName(),
 		Pos:      b.position(job.Type.Name.Pos()),
@@ -121,6 +121,10 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 		Unique:    b.unique(job),
 		Batch:     batch(job.Directive("batch")),
 	}
+	if built.Payload.Shape != "" && (built.Result == nil || built.Result.Shape != "") {
+		built.Contract = b.contract(job)
+	}
+	return built
 }
 
 func (b *builder) schedules(job *annotations.Job) []ir.Schedule {

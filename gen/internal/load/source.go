@@ -39,6 +39,8 @@ type Source struct {
 	Generated Generated
 	// Broken are syntax errors in files of the package.
 	Broken scanner.ErrorList
+	// Lock is the content of the lock; nil where there is none.
+	Lock []byte
 }
 
 // File is one parsed file.
@@ -51,14 +53,18 @@ type File struct {
 }
 
 // Parse reads the source of pkg, unless it cannot hold a directive and there is
-// no generated file: then it returns nil.
+// neither a generated file nor a lock: then it returns nil.
 func Parse(files *token.FileSet, pkg *packages.Package) (*Source, error) {
 	generated, err := generatedIn(pkg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	source := &Source{Meta: pkg, Generated: generated}
-	relevant := generated != Absent
+	lock, err := readLock(pkg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	source := &Source{Meta: pkg, Generated: generated, Lock: lock}
+	relevant := generated != Absent || lock != nil
 	groups := []struct {
 		paths []string
 		into  *[]*File
