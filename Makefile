@@ -7,6 +7,7 @@
 # make generate      write everything that is generated
 # make bench         run the benchmarks
 # make costs         measure what each script costs the server, and write docs/costs.md
+#                    and docs/commands.md
 #
 # EMQ_ENGINES chooses the engines that the tests run on: all by default, or
 # "embedded" for what needs nothing installed, or a list such as "valkey,redis" or
@@ -52,7 +53,8 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 costs:
-	EMQ_COSTS=$(CURDIR)/docs/costs.md $(GO) test ./runtime/internal/script -run TestCosts -count 1 -timeout 20m
+	EMQ_COSTS=$(CURDIR)/docs/costs.md EMQ_COMMANDS=$(CURDIR)/docs/commands.md \
+		$(GO) test ./runtime/internal/script -run 'TestCosts|TestCommandsOfAJob' -count 1 -timeout 20m
 
 install:
 	.ci/install

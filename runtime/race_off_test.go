@@ -1,0 +1,5 @@
+//go:build !race
+
+package echomq_test
+
+const underRace = false
