@@ -21,6 +21,8 @@
 --- itself only when more may be popped: "blocked" in meta says why it does not.
 --- An operator's override in meta goes over a number that is not fixed.
 --- A job that holds a unique key until it is started releases it here.
+--- One that got another priority or time as it waited goes where it belongs now, and
+--- is not started.
 ---
 --- While the queue is paused no head is popped, and the window is empty; what is
 --- reserved is started nevertheless.
@@ -76,6 +78,10 @@
 --- @field defa job
 --- @field deid job
 --- @field deu job
+--- @field priority job
+--- @field delay job
+--- @field chp job
+--- @field chd job
 --- @field * reserved
 --- @field * dedup
 --- @stores pb job worker
@@ -309,6 +315,8 @@ local keyed = {}
 local holders = {}
 local bytes = 0
 local crowded = {}
+local put = {}
+local moved = {}
 for i = 1, count do
   local id = ARGV[14 + 2 * i]
   if held[i] or redeemed[i] or place[id] then
@@ -320,6 +328,9 @@ for i = 1, count do
     local unique
     local release
     local excess
+    local doomed
+    local priority
+    local later
     if not hash.err then
       for f = 1, #hash, 2 do
         if hash[f] == 'data' and #hash[f + 1] > payload then
@@ -337,6 +348,12 @@ for i = 1, count do
           unique = hash[f + 1]
         elseif hash[f] == 'deu' then
           release = hash[f + 1]
+        elseif hash[f] == 'defa' then
+          doomed = true
+        elseif hash[f] == 'chp' then
+          priority = whole(hash[f + 1], 1, 2097151) and tonumber(hash[f + 1]) or 0
+        elseif hash[f] == 'chd' then
+          later = whole(hash[f + 1], 0, 9007199254740991) and tonumber(hash[f + 1]) or 0
         end
       end
     end
@@ -356,6 +373,25 @@ for i = 1, count do
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id)
       end
+    elseif not held[i] and not doomed and ((later or 0) > now or (priority or 0) > 0) then
+      -- It was changed as it waited.
+      redis.call('ZREM', KEYS[6], id)
+      redis.call('HDEL', KEYS[12 + 2 * i], 'chp', 'chd')
+      if (priority or 0) > 0 then
+        redis.call('HSET', KEYS[12 + 2 * i], 'priority', priority)
+      end
+      if (later or 0) > now then
+        redis.call('HSET', KEYS[12 + 2 * i], 'delay', later - now)
+        put[#put + 1] = later
+        put[#put + 1] = id
+      else
+        moved[#moved + 1] = priority
+        moved[#moved + 1] = id
+      end
+      -- One that was reserved gives its token back.
+      if redeemed[i] then
+        spent = spent - 1
+      end
     elseif bytes > 0 and bytes + size > limit and not held[i] then
       crowded[#crowded + 1] = id
     else
@@ -369,6 +405,9 @@ for i = 1, count do
           spent = spent + 1
         end
         started = started + 1
+        if priority or later then
+          redis.call('HDEL', KEYS[12 + 2 * i], 'chp', 'chd')
+        end
         redis.call('HSET', KEYS[12 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
         locks[#locks + 1] = KEYS[13 + 2 * i]
         locks[#locks + 1] = token
@@ -390,6 +429,19 @@ for i = 1, count do
     end
     place[id] = nil
   end
+end
+
+if #put > 0 then
+  redis.call('ZADD', KEYS[5], unpack(put))
+end
+if #moved > 0 then
+  local ranks = math.floor(#moved / 2)
+  local counter = redis.call('INCRBY', KEYS[4], ranks) - ranks
+  for m = 1, #moved, 2 do
+    counter = counter + 1
+    moved[m] = moved[m] * 4294967296 + counter % 4294967296
+  end
+  redis.call('ZADD', KEYS[3], unpack(moved))
 end
 
 -- Heads that were not declared, and declared ones that no longer fitted.

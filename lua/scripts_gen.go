@@ -13,6 +13,9 @@ var addSource string
 //go:embed cancel.lua
 var cancelSource string
 
+//go:embed change.lua
+var changeSource string
+
 //go:embed collect.lua
 var collectSource string
 
@@ -120,6 +123,7 @@ var scripts = [...]Script{
 	newScript("acknowledge", acknowledgeSource),
 	newScript("add", addSource),
 	newScript("cancel", cancelSource),
+	newScript("change", changeSource),
 	newScript("collect", collectSource),
 	newScript("counts", countsSource),
 	newScript("deliver", deliverSource),
@@ -165,104 +169,107 @@ func Add() Script { return scripts[1] }
 // Cancel returns cancel.lua.
 func Cancel() Script { return scripts[2] }
 
+// Change returns change.lua.
+func Change() Script { return scripts[3] }
+
 // Collect returns collect.lua.
-func Collect() Script { return scripts[3] }
+func Collect() Script { return scripts[4] }
 
 // Counts returns counts.lua.
-func Counts() Script { return scripts[4] }
+func Counts() Script { return scripts[5] }
 
 // Deliver returns deliver.lua.
-func Deliver() Script { return scripts[5] }
+func Deliver() Script { return scripts[6] }
 
 // Drain returns drain.lua.
-func Drain() Script { return scripts[6] }
+func Drain() Script { return scripts[7] }
 
 // Due returns due.lua.
-func Due() Script { return scripts[7] }
+func Due() Script { return scripts[8] }
 
 // Erase returns erase.lua.
-func Erase() Script { return scripts[8] }
+func Erase() Script { return scripts[9] }
 
 // Expel returns expel.lua.
-func Expel() Script { return scripts[9] }
+func Expel() Script { return scripts[10] }
 
 // Extend returns extend.lua.
-func Extend() Script { return scripts[10] }
+func Extend() Script { return scripts[11] }
 
 // Heal returns heal.lua.
-func Heal() Script { return scripts[11] }
+func Heal() Script { return scripts[12] }
 
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[12] }
+func Inspect() Script { return scripts[13] }
 
 // Leave returns leave.lua.
-func Leave() Script { return scripts[13] }
+func Leave() Script { return scripts[14] }
 
 // List returns list.lua.
-func List() Script { return scripts[14] }
+func List() Script { return scripts[15] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[15] }
+func Log() Script { return scripts[16] }
 
 // Obliterate returns obliterate.lua.
-func Obliterate() Script { return scripts[16] }
+func Obliterate() Script { return scripts[17] }
 
 // Override returns override.lua.
-func Override() Script { return scripts[17] }
+func Override() Script { return scripts[18] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[18] }
+func Pause() Script { return scripts[19] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[19] }
+func Pick() Script { return scripts[20] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[20] }
+func Progress() Script { return scripts[21] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[21] }
+func Promote() Script { return scripts[22] }
 
 // Prune returns prune.lua.
-func Prune() Script { return scripts[22] }
+func Prune() Script { return scripts[23] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[23] }
+func Recover() Script { return scripts[24] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[24] }
+func Remove() Script { return scripts[25] }
 
 // Replace returns replace.lua.
-func Replace() Script { return scripts[25] }
+func Replace() Script { return scripts[26] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[26] }
+func Report() Script { return scripts[27] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[27] }
+func Resume() Script { return scripts[28] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[28] }
+func Retry() Script { return scripts[29] }
 
 // Schedule returns schedule.lua.
-func Schedule() Script { return scripts[29] }
+func Schedule() Script { return scripts[30] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[30] }
+func Settle() Script { return scripts[31] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[31] }
+func Sweep() Script { return scripts[32] }
 
 // Tick returns tick.lua.
-func Tick() Script { return scripts[32] }
+func Tick() Script { return scripts[33] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[33] }
+func Trim() Script { return scripts[34] }
 
 // Unschedule returns unschedule.lua.
-func Unschedule() Script { return scripts[34] }
+func Unschedule() Script { return scripts[35] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[35] }
+func Verify() Script { return scripts[36] }
 
 // View returns view.lua.
-func View() Script { return scripts[36] }
+func View() Script { return scripts[37] }

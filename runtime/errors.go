@@ -47,8 +47,12 @@ var (
 	// ErrJobMissing is a job that does not exist: it was never added, or it was
 	// removed.
 	ErrJobMissing = errors.New("job does not exist")
-	// ErrJobActive is a job that a worker holds, so that it cannot be removed.
+	// ErrJobActive is a job that a worker holds, so that it cannot be removed or
+	// changed.
 	ErrJobActive = errors.New("job is active")
+	// ErrJobWaitsForChildren is a parent that runs when its children have ended,
+	// and at no other time.
+	ErrJobWaitsForChildren = errors.New("job waits for its children")
 	// ErrJobEnded is a job that has completed or failed for good.
 	ErrJobEnded = errors.New("job has ended")
 	// ErrJobNotFailed is a job that has not failed, so that it cannot be retried.

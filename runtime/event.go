@@ -50,6 +50,9 @@ const (
 	EventQuarantined EventKind = "quarantined"
 	// EventRemoved is a job that was removed before it ended.
 	EventRemoved EventKind = "removed"
+	// EventChanged is a job that got another time or priority. Delay, if the time;
+	// the priority is More["priority"].
+	EventChanged EventKind = "changed"
 	// EventPaused and EventResumed are of the queue, without a job.
 	EventPaused  EventKind = "paused"
 	EventResumed EventKind = "resumed"

@@ -181,15 +181,11 @@ func (o JobOption) applyEnqueue(c *enqueueConfig) { o(c) }
 func (o JobOption) applyBatch(c *batchConfig)     { c.shared = append(c.shared, o) }
 
 // In delays a job: it runs d after it was added, by the server's clock.
-func In(d time.Duration) JobOption {
-	return func(c *enqueueConfig) { c.spec.Delay = d; c.in = true }
-}
+func In(d time.Duration) TimeOption { return TimeOption{in: d} }
 
 // At schedules a job: it runs at t, by the server's clock, or at once if t is
 // past.
-func At(t time.Time) JobOption {
-	return func(c *enqueueConfig) { c.at = t }
-}
+func At(t time.Time) TimeOption { return TimeOption{at: t, by: true} }
 
 // Priority orders the queue's jobs: 0, the default, runs first, then 1 to
 // [MaxPriority].

@@ -70,7 +70,7 @@ func ruleAdvice(role, queue string) string {
 // roleOf returns the role, as emq acl calls it, of those who call a script.
 func roleOf(name string) string {
 	switch name {
-	case "add", "cancel", "heal", "inspect", "replace", "report", "schedule":
+	case "add", "cancel", "change", "heal", "inspect", "replace", "report", "schedule":
 		return "producer"
 	case "override", "pause", "resume", "counts", "list", "view", "remove", "retry", "drain", "erase", "obliterate":
 		return "operator"

@@ -83,7 +83,7 @@ func (p Prepared) item() script.AddItem {
 		Delivery: p.place.delivery,
 	}
 	if !p.due.IsZero() {
-		item.Due = max(p.due.Add(time.Millisecond-1).UnixMilli(), 1) // rounded up: never early
+		item.Due = dueMilliseconds(p.due)
 	}
 	if p.unique.key != "" {
 		item.Unique = p.unique.key
@@ -179,6 +179,10 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 	}
 	return nil
 }
+
+// dueMilliseconds returns a moment as scripts take it: rounded up, so that nothing
+// runs early, and never 0, which is none.
+func dueMilliseconds(at time.Time) int64 { return max(at.Add(time.Millisecond-1).UnixMilli(), 1) }
 
 // maxYear is the last year in which a job can be due: what RFC 3339 can write.
 const maxYear = 9999

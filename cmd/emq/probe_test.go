@@ -22,7 +22,7 @@ func TestProbeConforms(t *testing.T) {
 	require.Zero(t, status, "%s\n%s", errs, out)
 	for _, want := range []string{
 		"slot 8507", "The deployment conforms.", "1. yes", "2. yes", "3. yes", "4. yes", "5. yes",
-		"=== plain", "=== prioritized", "=== delayed", "=== retried", "=== failed", "=== reporting", "=== stalled", "=== cancelled", "=== stuck", "=== paused", "=== limited", "=== repaired", "=== flow", "=== scheduled", "=== unique", "=== trimmed",
+		"=== plain", "=== prioritized", "=== delayed", "=== retried", "=== failed", "=== reporting", "=== stalled", "=== cancelled", "=== changed", "=== stuck", "=== paused", "=== limited", "=== repaired", "=== flow", "=== scheduled", "=== unique", "=== trimmed",
 		"HSET emq:{payments}:meta version echomq:2.0.0", "the v1 name was looked at once",
 	} {
 		assert.Contains(t, out, want)

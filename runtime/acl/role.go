@@ -11,8 +11,8 @@ type Role string
 
 // The roles.
 const (
-	// Producer adds jobs, asks where they stand, cancels them and awaits their
-	// results.
+	// Producer adds jobs, asks where they stand, changes their time and priority,
+	// cancels them and awaits their results.
 	Producer Role = "producer"
 	// Worker runs jobs, and does the housekeeping of their queues.
 	Worker Role = "worker"
@@ -42,7 +42,7 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "cancel", "heal", "inspect", "replace", "report", "schedule"},
+	Producer: {"add", "cancel", "change", "heal", "inspect", "replace", "report", "schedule"},
 	Flow:     {"acknowledge", "add", "deliver", "verify"},
 	Worker: {
 		"acknowledge", "collect", "due", "expel", "extend", "leave", "log", "pick", "progress", "promote", "prune", "recover", "schedule", "settle",

@@ -129,7 +129,7 @@ func firstCalls() map[string]model.Caller {
 		"deliver": all["deliver"], "collect": all["collect"], "acknowledge": all["acknowledge"], "verify": all["verify"],
 		"override": all["override"],
 		"heal":     all["heal"], "prune": all["prune"], "replace": all["replace"],
-		"cancel": all["cancel"], "leave": all["leave"],
+		"cancel": all["cancel"], "change": all["change"], "leave": all["leave"],
 	}
 }
 

@@ -62,6 +62,7 @@ var stages = []stage{
 	{"reporting", "a job records progress and a log line, which are read", (*trip).reporting},
 	{"stalled", "a worker renews its lease, then is lost; another recovers the job and runs it", (*trip).stalled},
 	{"cancelled", "a job is cancelled as it runs, and fails", (*trip).cancelled},
+	{"changed", "a delayed job gets another priority, and is run now", (*trip).changed},
 	{"stuck", "a handler goes on after its timeout; its worker leaves the job", (*trip).stuck},
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"limited", "an operator sets the queue's limit and rate; jobs run one after the other, and each takes a token", (*trip).limited},
@@ -264,6 +265,21 @@ func (t *trip) stalled(ctx context.Context) error {
 		return err
 	}
 	return awaitResult(ctx, handle, "done: stalled")
+}
+
+// changed brings a job forward.
+func (t *trip) changed(ctx context.Context) error {
+	handle, err := t.add(ctx, "changed", echomq.In(time.Hour))
+	if err != nil {
+		return err
+	}
+	if err := handle.SetPriority(ctx, 3); err != nil {
+		return err
+	}
+	if err := handle.RunNow(ctx); err != nil {
+		return err
+	}
+	return awaitResult(ctx, handle, "done: changed")
 }
 
 // cancelled cancels a job that runs.

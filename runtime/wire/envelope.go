@@ -71,6 +71,15 @@ type Envelope struct {
 	// ReplacedBy is the id of the job that last took this one's place instead of
 	// being added.
 	ReplacedBy string `wire:"rpb" json:"replacedBy,omitempty"`
+	// ChangedPriority is the priority that a job which waits without one is to get
+	// from the worker that comes to it.
+	ChangedPriority int `wire:"chp" json:"changedPriority,omitempty"`
+	// ChangedDue is until when a job that waits is to be delayed by the worker that
+	// comes to it.
+	ChangedDue Timestamp `wire:"chd" json:"changedDue,omitempty"`
+	// LastChange tells of the call that last changed the job's priority or time, by
+	// which one that is sent again is recognised.
+	LastChange string `wire:"chc" json:"-"`
 	// LastSettle is the token and outcome of the last settle, by which a settle
 	// that is sent again is recognised.
 	LastSettle string `wire:"lst" json:"-"`

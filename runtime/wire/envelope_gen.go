@@ -37,6 +37,9 @@ const (
 	FieldDeduplicationID    = "deid"
 	FieldDeduplicationUntil = "deu"
 	FieldReplacedBy         = "rpb"
+	FieldChangedPriority    = "chp"
+	FieldChangedDue         = "chd"
+	FieldLastChange         = "chc"
 	FieldLastSettle         = "lst"
 )
 
@@ -72,6 +75,9 @@ func EnvelopeFields() []string {
 		FieldDeduplicationID,
 		FieldDeduplicationUntil,
 		FieldReplacedBy,
+		FieldChangedPriority,
+		FieldChangedDue,
+		FieldLastChange,
 		FieldLastSettle,
 	}
 }
@@ -136,6 +142,10 @@ func LongName(wire string) (long string, ok bool) {
 		return "deduplicationUntil", true
 	case FieldReplacedBy:
 		return "replacedBy", true
+	case FieldChangedPriority:
+		return "changedPriority", true
+	case FieldChangedDue:
+		return "changedDue", true
 	}
 	return "", false
 }
@@ -200,6 +210,10 @@ func WireName(long string) (wire string, ok bool) {
 		return FieldDeduplicationUntil, true
 	case "replacedBy":
 		return FieldReplacedBy, true
+	case "changedPriority":
+		return FieldChangedPriority, true
+	case "changedDue":
+		return FieldChangedDue, true
 	}
 	return "", false
 }
@@ -283,6 +297,12 @@ func (h *Envelope) Set(wire, value string) error {
 		h.DeduplicationUntil = string(value)
 	case FieldReplacedBy:
 		h.ReplacedBy = string(value)
+	case FieldChangedPriority:
+		reason = setNumber(value, &h.ChangedPriority)
+	case FieldChangedDue:
+		reason = setNumber(value, &h.ChangedDue)
+	case FieldLastChange:
+		h.LastChange = string(value)
 	case FieldLastSettle:
 		h.LastSettle = string(value)
 	}

@@ -99,6 +99,8 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.leave(call, now)
 	case script.Cancel:
 		return s.cancel(call, now)
+	case script.Change:
+		return s.change(call, now)
 	case script.Resume:
 		return s.resume(call, now)
 	case script.Progress:
@@ -202,6 +204,9 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Cancel:
 		r, err := script.DecodeCancel(reply)
+		return r, r.Now, err
+	case script.Change:
+		r, err := script.DecodeChange(reply)
 		return r, r.Now, err
 	case script.Resume:
 		r, err := script.DecodeResume(reply)

@@ -17,6 +17,8 @@ type picking struct {
 	bytes int64
 	taken map[string]string // heads that this call took, and how it came by them
 	spent int64             // tokens
+	moved []string          // that got a priority as they waited, in order
+	spare bool              // prioritized was emptied
 	reply script.PickReply
 }
 
@@ -34,6 +36,13 @@ func (s *State) pick(c script.Pick, now int64) script.PickReply {
 	heads := p.pop(room)
 	for _, item := range c.Items {
 		p.declared(item.ID.String(), &heads)
+	}
+	for _, id := range p.moved {
+		priority, _ := strconv.ParseInt(s.Jobs[id].Fields["priority"], 10, 64)
+		s.enqueue(id, priority)
+	}
+	if p.spare && len(s.Prioritized) == 0 {
+		s.Counter = 0
 	}
 	for _, id := range heads {
 		s.reach("pick", "reserved")
@@ -107,8 +116,9 @@ func (p *picking) pop(want int64) []string {
 	for _, id := range p.Next(int(want)) {
 		if len(p.Wait) > 0 {
 			p.Wait = p.Wait[1:]
-		} else if delete(p.Prioritized, id); len(p.Prioritized) == 0 {
-			p.Counter = 0
+		} else {
+			delete(p.Prioritized, id)
+			p.spare = len(p.Prioritized) == 0
 		}
 		if !declarable(id) {
 			p.State.reach("pick", "quarantined id")
@@ -140,6 +150,9 @@ func (p *picking) declared(id string, heads *[]string) {
 		p.State.reach("pick", "quarantined hash")
 		p.drop(id)
 		p.quarantine(id)
+		return
+	}
+	if p.redirect(id, how) {
 		return
 	}
 	if how == "head" {
@@ -181,6 +194,8 @@ func (p *picking) start(id, how string, job map[string]string) {
 		fields["ats"] = strconv.FormatInt(starts, 10)
 		fields["processedOn"] = strconv.FormatInt(p.now, 10)
 		fields["pb"] = p.call.Worker
+		delete(fields, "chp")
+		delete(fields, "chd")
 		p.Locks[id] = p.call.Token
 		p.Active[id] = p.now + p.call.Lease
 		if fields["deu"] == "started" {

@@ -276,7 +276,7 @@ func (w *world) anyWrite() model.Caller {
 		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
 		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(),
 		w.someSchedule(), w.someUnschedule(), w.someTick(),
-		w.someDeliver(), w.someCollect(), w.someAcknowledge(), w.someOverride(), w.someHeal(), script.Prune{Limit: 1}, w.someReplace(), w.someCancel(), w.someLeave(worker))
+		w.someDeliver(), w.someCollect(), w.someAcknowledge(), w.someOverride(), w.someHeal(), script.Prune{Limit: 1}, w.someReplace(), w.someCancel(), w.someLeave(worker), w.someChange())
 }
 
 func (w *world) setVersion(ctx context.Context, version string) error {

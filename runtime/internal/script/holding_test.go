@@ -1,6 +1,8 @@
 package script_test
 
 import (
+	"fmt"
+
 	"github.com/echomq/echomq-go/runtime/internal/model"
 	"github.com/echomq/echomq-go/runtime/internal/script"
 )
@@ -127,8 +129,43 @@ func (w *world) someCancel() model.Caller {
 	if w.chance(30) {
 		ids = w.from(w.state.Delayed, 3)
 	}
+	if id := w.some(func(_ string, job *model.Job) bool { return job.Fields["chp"]+job.Fields["chd"] != "" }); id != "" && w.chance(50) {
+		ids = append(ids, jobID(id))
+	}
 	for _, id := range ids {
 		call.Items = append(call.Items, script.CancelItem{ID: id, Name: one(w, "", "", "mail", "mail", "other")})
+	}
+	return call
+}
+
+func (w *world) someChange() model.Caller {
+	call := script.Change{
+		Events: script.ChangeEvents(w.level()), History: 1000, By: fmt.Sprintf("b%d", w.step),
+		Priority: one[int64](w, -1, 0, 1, 2, 2), Delay: one[int64](w, -1, -1, 0, 1, hour, hour),
+	}
+	if w.chance(20) {
+		call.Due = w.clock + one[int64](w, -hour, 0, 3, hour)
+	}
+	ids := w.ids(3)
+	switch n := w.random.IntN(10); {
+	case n < 5:
+		waiting := model.ZSet{}
+		for i, id := range w.state.Wait {
+			waiting[id] = int64(i)
+		}
+		ids = w.from(waiting, 4)
+	case n < 7:
+		ids = w.from(w.state.Delayed, 3)
+	case n < 9:
+		ids = w.from(w.state.Prioritized, 3)
+	case len(w.state.Waiting) > 0:
+		ids = w.from(w.state.Waiting, 2)
+	}
+	for _, id := range ids {
+		call.Items = append(call.Items, script.ChangeItem{ID: id, Name: one(w, "", "", "mail", "mail", "other")})
+	}
+	if len(call.Items) == 0 {
+		return nil
 	}
 	return call
 }

@@ -98,13 +98,15 @@ add: waiting, prioritized, delayed, exists, parent, child, unique, duplicate, ti
 pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, limit switched off, limit overridden, rate switched off,
   rate overridden, interval changed, limit leaves fewer, rate leaves fewer, full, dry, another looks for the token,
-  EMQARGS, EMQVERSION
+  put off head, put off redeemed, given another priority head, given another priority redeemed, EMQARGS, EMQVERSION
 settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
   already failed, already retry, already snooze, already release, lost, gone, stub, lasting stub, reported, quarantined, to wait, comes back cancelled,
   to prioritized, to delayed, opened, EMQVERSION
 extend: extended, cancelled, lost, EMQVERSION
 leave: left, lost, ends the lease, EMQVERSION
 cancel: waiting for children, marked, active, ended, missing, mismatch, quarantined, again, due at once, EMQVERSION
+change: changed, again, active, parent, doomed, ended, missing, mismatch, quarantined, later, to wait, to delayed, to another priority,
+  due now, EMQVERSION
 promote: promoted, early, gone, orphan, quarantined, to the front, to the back, EMQVERSION
 recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls,
   past the allowed stalls and marked already, opened, EMQVERSION

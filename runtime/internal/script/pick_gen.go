@@ -30,6 +30,8 @@ import (
 // tells of itself only when more may be popped: "blocked" in meta says why
 // it does not. An operator's override in meta goes over a number that is not
 // fixed. A job that holds a unique key until it is started releases it here.
+// One that got another priority or time as it waited goes where it belongs
+// now, and is not started.
 //
 // While the queue is paused no head is popped, and the window is empty; what
 // is reserved is started nevertheless.

@@ -63,6 +63,9 @@ func wellFormed() map[string]model.Caller {
 		"cancel": script.Cancel{Events: "all", History: 100, Mark: "cancelled", Items: []script.CancelItem{
 			{ID: jobID("w1")}, {ID: jobID("a1"), Name: "mail"},
 		}},
+		"change": script.Change{Events: "all", History: 100, By: "b1", Priority: 3, Delay: 5, Items: []script.ChangeItem{
+			{ID: jobID("w1")}, {ID: jobID("d1"), Name: "mail"},
+		}},
 		"leave": script.Leave{Events: "all", History: 100, Items: []script.LeaveItem{
 			{ID: jobID("a1"), Token: "w:1"}, {ID: jobID("w1"), Token: "w:1"},
 		}},
@@ -232,6 +235,7 @@ var limits = map[string][]string{
 	"add children": {"-1", "5001", "1"}, "collect limit": {"0", "501"}, "collect parents": {"-1", "501"}, "collect bytes": {"-1"},
 	"collect least": {"0"}, "collect most": {"0"}, "collect check": {"0"}, "verify bytes": {"-1"}, "deliver history": {"-1"},
 	"pick cap": {"-1", "2147483648"}, "pick tokens": {"-1", "1000001"}, "pick interval": {"-1", "2678400001"},
+	"change history": {"-1"}, "change priority": {"-2", "2097152"}, "change delay": {"-2"}, "change due": {"-1"},
 	"add history": {"-1"}, "pick history": {"-1"}, "settle history": {"-1"}, "promote history": {"-1"}, "recover history": {"-1"},
 	"remove history": {"-1"}, "retry history": {"-1"}, "drain history": {"-1"}, "expel history": {"-1"},
 	"list limit": {"0", "501"}, "view limit": {"-1"}, "drain take": {"0", "501"},
@@ -253,7 +257,7 @@ func (a argument) wrong() []string {
 			return []string{"0", "-1", "x", "1.5", "5/", "/5", "0/5", "5/0", "5/5/5", " none", "2147483648", "5/2678400001", "1000001/5"}
 		}
 		switch {
-		case a.Name == "token" && a.script != "extend" && a.script != "leave" || a.script == "sweep" || a.script == "replace" && (a.Name == "by" || a.Name == "unique"):
+		case a.Name == "token" && a.script != "extend" && a.script != "leave" || a.script == "sweep" || a.script == "replace" && (a.Name == "by" || a.Name == "unique"), a.script == "change" && a.Name == "by":
 			return []string{""}
 		case a.Name == "edge" && a.script == "deliver":
 			return []string{"", "0|fail|mail|w1|mail", "x|fail|mail|w1||mail", "0|never|mail|w1||mail", "0|fail|mail|w1||", "0|fail||w1||mail"}

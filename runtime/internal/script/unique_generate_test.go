@@ -35,6 +35,9 @@ func (w *world) rivalled(id string) bool {
 // released returns the key that a settle releases, as the worker knows it.
 func (w *world) released(held holding, item script.SettleItem) string {
 	ended := item.Outcome == script.SettleOutcomeCompleted || item.Outcome == script.SettleOutcomeFailed
+	if job := w.state.Jobs[held.id]; job != nil && w.state.Locks[held.id] == held.token { // also if it was a guess
+		held.unique, held.until = job.Fields["deid"], job.Fields["deu"]
+	}
 	switch key := w.key(); {
 	case ended && (held.until == "finished" || held.until == "removed" && !item.Keep):
 		return held.unique

@@ -81,6 +81,9 @@ func (w *world) act(ctx context.Context) error {
 	if w.chance(8) {
 		return w.make(ctx, nil, w.someSlots())
 	}
+	if w.chance(3) {
+		return w.make(ctx, nil, w.someChange())
+	}
 	worker := w.workers[w.random.IntN(len(w.workers))]
 	switch n := w.random.IntN(100); {
 	case n < 12:
