@@ -40,7 +40,7 @@ test-model: install
 
 check:
 	$(GO) run ./gen/internal/selfgen -check
-	$(GO) run ./cmd/emqgen -check ./examples/...
+	$(GO) run ./cmd/emqgen -check ./examples/... ./runtime/internal/packed
 
 lint: install
 	.ci/lint

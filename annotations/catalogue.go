@@ -212,6 +212,13 @@ var (
 		"A payload is encoded as a value, and a value in a map always is. Its method with a pointer receiver would silently be passed over.")
 )
 
+// What a codec other than JSON needs.
+var (
+	RuleNoCodec = rule("E069", "type for which no encoder can be generated",
+		"%s cannot be encoded with codec=msgpack: %s",
+		"The encoders and decoders of codec=msgpack are generated for exactly the types that a payload consists of, so those are known and can be named.")
+)
+
 // What makes two jobs the same.
 var (
 	RuleFieldPath = rule("E070", "not the name of a field",

@@ -47,6 +47,8 @@ var table = []Spec{
 				Doc: "The job's place in the queue: 0 runs first, larger numbers later."},
 			{Key: "delay", Kind: KindDuration, Default: "no delay",
 				Doc: "How long the job waits after it was added before it may run."},
+			{Key: "codec", Kind: KindWord, Words: []string{"json", "msgpack"}, Default: "json",
+				Doc: "How the payload and the result are encoded. The names of fields are those of the json tags for both."},
 			{Key: "version", Kind: KindInt, Min: 1, Max: unbounded, Default: "1",
 				Doc: "The version of the payload's contract. It travels with each job."},
 		},

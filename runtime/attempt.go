@@ -43,7 +43,7 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 		r.settleUnrun(a.fail(fmt.Errorf("the job's record cannot be read: %w", err)))
 	case envelope.DeferredFailure != "":
 		r.settleUnrun(a.fail(errors.New(envelope.DeferredFailure)))
-	case !known, envelope.PayloadVersion > route.version, !r.reads(envelope.Codec):
+	case !known, envelope.PayloadVersion > route.version, !r.reads(route, envelope.Codec):
 		r.settleUnrun(a.handOn(known))
 	default:
 		ctx, cancel := context.WithCancelCause(r.jobs)
@@ -137,9 +137,9 @@ type attempt struct {
 }
 
 // reads reports whether this worker can decode a payload of the given codec.
-func (r *runner) reads(codec string) bool {
+func (r *runner) reads(route Route, codec string) bool {
 	encoding, transform := splitCodec(codec)
-	return encoding == "" && (transform == "" || r.client.transforms.find(transform) != nil)
+	return (encoding == "" || encoding == route.codec) && (transform == "" || r.client.transforms.find(transform) != nil)
 }
 
 func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
@@ -316,8 +316,8 @@ func (a attempt) handOn(known bool) result {
 	}
 	why := "no handler for its name"
 	if known {
-		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d, JSON, and the codecs of its client's transforms",
-			a.envelope.PayloadVersion, a.envelope.Codec, a.route.version)
+		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d, codec %s, and the transforms of its client",
+			a.envelope.PayloadVersion, a.envelope.Codec, a.route.version, a.route.codecs())
 	}
 	a.runner.log.Warn("a job was given back: this worker does not know it",
 		"job", a.envelope.ID, "name", a.envelope.Name, "why", why, "times", res.unknown, "back", res.delay)

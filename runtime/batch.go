@@ -76,7 +76,7 @@ func EnqueueBatch[T, R any](ctx context.Context, p *Producer, job JobType[T, R],
 	sent, err := p.client.sendThrough(ctx, jobs, batch.chunk)
 	outcomes := make([]Outcome[R], len(sent))
 	for i, result := range sent {
-		outcomes[i] = Outcome[R]{Handle: handleOf[R](p.client, jobs[i], result), Err: result.Err}
+		outcomes[i] = Outcome[R]{Handle: handleOf(p.client, job, jobs[i], result), Err: result.Err}
 	}
 	return outcomes, err
 }

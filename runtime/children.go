@@ -100,7 +100,7 @@ func ChildResults[P, T, R any](ctx context.Context, job *Job[P], child JobType[T
 		if results[i].Err != nil {
 			continue
 		}
-		results[i].Result, err = decodeChildResult[R](family.client, m)
+		results[i].Result, err = decodeChildResult(family.client, child.codecs.result, m)
 		if err != nil {
 			results[i].Err = fmt.Errorf("echomq: job %q of queue %q: %w", m.edge.ID, queue, err)
 		}
@@ -108,7 +108,7 @@ func ChildResults[P, T, R any](ctx context.Context, job *Job[P], child JobType[T
 	return results, nil
 }
 
-func decodeChildResult[R any](client *Client, m member) (result R, err error) {
+func decodeChildResult[R any](client *Client, codec Codec[R], m member) (result R, err error) {
 	if _, none := any(result).(None); none {
 		return result, nil
 	}
@@ -117,7 +117,7 @@ func decodeChildResult[R any](client *Client, m member) (result R, err error) {
 	}
 	value, err := client.transforms.open(m.edge.Queue.Name(), m.edge.Name, m.edge.Codec, m.value)
 	if err == nil {
-		result, err = decodeResult[R](value)
+		result, err = decodeResult(codec, m.edge.Codec, value)
 	}
 	if err != nil {
 		var none R

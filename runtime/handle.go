@@ -63,16 +63,17 @@ type Handle[R any] struct {
 	queue  wire.Queue
 	job    wire.JobID
 	name   string
+	codec  Codec[R] // of the result; nil for JSON
 }
 
-func handleOf[R any](client *Client, job Prepared, sent Sent) Handle[R] {
+func handleOf[T, R any](client *Client, of JobType[T, R], job Prepared, sent Sent) Handle[R] {
 	id := job.id
 	if sent.ID != id.String() { // another job holds the unique key
 		id, _ = wire.ParseStoredJobID(sent.ID)
 	}
 	return Handle[R]{
 		ID: sent.ID, Existing: sent.Existing, Replaced: sent.Replaced,
-		client: client, queue: job.queue, job: id, name: job.name,
+		client: client, queue: job.queue, job: id, name: job.name, codec: of.codecs.result,
 	}
 }
 
@@ -180,7 +181,7 @@ func (h Handle[R]) result(found script.InspectResult) (R, error) {
 	}
 	value, err := h.client.transforms.open(h.queue.Name(), h.name, found.Codec, []byte(found.Value))
 	if err == nil {
-		result, err = decodeResult[R](value)
+		result, err = decodeResult(h.codec, found.Codec, value)
 	}
 	if err != nil {
 		var none R

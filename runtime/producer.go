@@ -57,7 +57,7 @@ func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payl
 	if err != nil {
 		return Handle[R]{}, err
 	}
-	return handleOf[R](p.client, prepared, sent[0]), sent[0].Err
+	return handleOf(p.client, job, prepared, sent[0]), sent[0].Err
 }
 
 // Prepare validates and encodes one job without sending it: its id is minted
@@ -81,11 +81,14 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 	if err := p.config.check(); err != nil {
 		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
 	}
+	if err := job.codecs.check(); err != nil {
+		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
+	}
 	queue, err := p.client.queue(p.config.name)
 	if err != nil {
 		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
 	}
-	data, err := encodePayload(payload, p.config.payloadLimit)
+	data, err := encodePayload(job.codecs.payload, payload, p.config.payloadLimit)
 	if err != nil {
 		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
 	}
@@ -93,6 +96,7 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 		queue:   queue,
 		name:    job.spec.Name,
 		version: max(job.spec.Version, 1),
+		codec:   job.codecs.name(),
 		events:  p.config.events,
 	}
 	if err := config.settle(&prepared); err != nil {

@@ -14,6 +14,7 @@ import (
 type Repeated struct {
 	spec    ScheduleSpec
 	job     JobSpec
+	codec   string                               // of the payload; empty for JSON
 	compute func(slot time.Time) ([]byte, error) // the encoded payload
 	// computed says that the payload differs from slot to slot.
 	computed bool
@@ -29,7 +30,7 @@ type Repeated struct {
 // an error the slot waits, for this worker or another, until it succeeds or the
 // next slot comes. Without it each job has the zero payload.
 func Repeat[T, R any](job JobType[T, R], spec ScheduleSpec, payload func(slot time.Time) (T, error)) Repeated {
-	return Repeated{spec: spec, job: job.spec, computed: payload != nil, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{}), compute: func(slot time.Time) (data []byte, err error) {
+	return Repeated{spec: spec, job: job.spec, codec: job.codecs.name(), computed: payload != nil, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{}), compute: func(slot time.Time) (data []byte, err error) {
 		defer func() {
 			if reason := recover(); reason != nil {
 				err = fmt.Errorf("it panicked: %v", reason)
@@ -41,7 +42,7 @@ func Repeat[T, R any](job JobType[T, R], spec ScheduleSpec, payload func(slot ti
 				return nil, err
 			}
 		}
-		return encodePayload(made, 0)
+		return encodePayload(job.codecs.payload, made, 0)
 	}}
 }
 
@@ -87,7 +88,7 @@ func (r *runner) repeat(jobs []Repeated) error {
 }
 
 func (r *runner) planOf(job Repeated) (plan, error) {
-	template := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1), events: r.config.events}
+	template := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1), codec: job.codec, events: r.config.events}
 	if err := (enqueueConfig{spec: job.job}).settle(&template); err != nil {
 		return plan{}, err
 	}
@@ -118,7 +119,7 @@ func (r *runner) payload(job repetition, slot time.Time) (Prepared, error) {
 	if err == nil {
 		err = result.err
 	}
-	sealed := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1)}
+	sealed := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1), codec: job.codec}
 	if err == nil {
 		err = checkSize(result.data, r.config.payloadLimit)
 	}

@@ -158,7 +158,7 @@ func DecodeProgress[P any](encoded []byte) (progress P, ok bool, err error) {
 	if len(encoded) == 0 {
 		return progress, false, nil
 	}
-	progress, err = decodeResult[P](encoded)
+	progress, err = decode[P](nil, "", encoded)
 	if err != nil {
 		var none P
 		return none, false, fmt.Errorf("echomq: %w: %w", ErrProgress, err)

@@ -10,6 +10,8 @@ import (
 type Route struct {
 	name    string
 	version int
+	codec   string // that it knows beside JSON; empty for none
+	err     error  // of the job type
 	result  bool
 	run     func(ctx context.Context, envelope Envelope) ([]byte, error)
 	// gather, where set, makes run for one worker, whose jobs it gathers.
@@ -20,6 +22,14 @@ type Route struct {
 	wait func(envelope Envelope, err error, backoff time.Duration) (time.Duration, error)
 	// through is run with everything around it; the worker sets it.
 	through HandlerFunc
+}
+
+// codecs says which encodings the route knows.
+func (r Route) codecs() string {
+	if r.codec == "" {
+		return codecJSON
+	}
+	return codecJSON + " and " + r.codec
 }
 
 // sealed returns what runs the handler with the payload opened, and its result
@@ -54,14 +64,16 @@ func RouteTo[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) 
 		name:    job.spec.Name,
 		version: job.Version(),
 		result:  !none,
-		run:     handling(handle),
+		codec:   job.codecs.name(),
+		err:     job.codecs.check(),
+		run:     handling(job.codecs, handle),
 	}
 }
 
 // handling returns a typed handler as one of encoded payloads and results.
-func handling[T, R any](handle func(context.Context, *Job[T]) (R, error)) func(context.Context, Envelope) ([]byte, error) {
+func handling[T, R any](codecs codecs[T, R], handle func(context.Context, *Job[T]) (R, error)) func(context.Context, Envelope) ([]byte, error) {
 	return func(ctx context.Context, envelope Envelope) ([]byte, error) {
-		payload, err := decodePayload[T](envelope.Data)
+		payload, err := codecs.decodePayload(envelope.Codec, envelope.Data)
 		if err != nil {
 			return nil, Fail(fmt.Errorf("payload cannot be decoded: %w", err))
 		}
@@ -69,7 +81,7 @@ func handling[T, R any](handle func(context.Context, *Job[T]) (R, error)) func(c
 		if err != nil {
 			return nil, err
 		}
-		encoded, err := encodeResult(result)
+		encoded, err := codecs.encodeResult(envelope.Codec, result)
 		if err != nil {
 			// The handler's effect has happened, so it must not run again.
 			return nil, Fail(fmt.Errorf("result cannot be encoded: %w", err))

@@ -114,6 +114,9 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		if _, taken := routes[route.name]; taken {
 			return nil, optionError("queue %q: job %q has two handlers", queue, route.name)
 		}
+		if route.err != nil {
+			return nil, fmt.Errorf("%w (job %s)", route.err, route.name)
+		}
 		if route.gather != nil {
 			route.run = route.gather(config.batches[route.name].over(route.batch), draining)
 		}

@@ -10,6 +10,9 @@ type Package struct {
 	Name string `json:"name"`
 	// Queues are in the order of their directives.
 	Queues []Queue `json:"queues"`
+	// Packed are the types that have a codec of their own, in the order in which
+	// the jobs meet them.
+	Packed []Packed `json:"packed,omitempty"`
 	// Imports are the packages that types of payloads mention, sorted by path.
 	Imports []Import `json:"imports,omitempty"`
 	// Declared are the names that the package's own files declare or import,
@@ -61,11 +64,13 @@ type Job struct {
 	// NamePos is where GoName is decided.
 	NamePos Position `json:"-"`
 	// Doc is the comment above the payload type, without directives.
-	Doc      string   `json:"doc,omitempty"`
-	Payload  Payload  `json:"payload"`
-	Result   *Result  `json:"result,omitempty"`
-	Progress *Result  `json:"progress,omitempty"`
-	Version  int      `json:"version"`
+	Doc      string  `json:"doc,omitempty"`
+	Payload  Payload `json:"payload"`
+	Result   *Result `json:"result,omitempty"`
+	Progress *Result `json:"progress,omitempty"`
+	Version  int     `json:"version"`
+	// Codec is empty for JSON.
+	Codec    string   `json:"codec,omitempty"`
 	Timeout  Duration `json:"timeout,omitempty"`
 	NoLimit  bool     `json:"noTimeout,omitempty"`
 	Priority int      `json:"priority,omitempty"`
@@ -91,6 +96,8 @@ type Payload struct {
 	// Shape is a hash of how the payload looks on the wire, nested types and
 	// tags included.
 	Shape string `json:"shape"`
+	// Packed says how it is encoded, if not as JSON.
+	Packed *PackedValue `json:"packed,omitempty"`
 }
 
 // Field is one field of a struct.
@@ -106,6 +113,8 @@ type Result struct {
 	Type string `json:"type"`
 	// Shape is a hash of how it looks on the wire.
 	Shape string `json:"shape"`
+	// Packed says how it is encoded, if not as JSON.
+	Packed *PackedValue `json:"packed,omitempty"`
 }
 
 // Retry says what happens after a failed attempt.

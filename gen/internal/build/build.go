@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/types/typeutil"
+
 	"github.com/echomq/echomq-go/annotations"
 	"github.com/echomq/echomq-go/gen/internal/load"
 	"github.com/echomq/echomq-go/gen/ir"
@@ -39,15 +41,16 @@ func Mentioned(facts *annotations.Facts) []string {
 // with its types goes to report, and the result is then of no use.
 func Package(in Input, report *annotations.Reporter) *ir.Package {
 	b := &builder{Input: in, report: report, imports: map[string]string{}}
-	pkg := &ir.Package{Path: in.Source.Meta.PkgPath, Name: in.Source.Name}
+	b.declared = declaredNames(in.Source, b.position)
+	pkg := &ir.Package{Declared: b.declared, Path: in.Source.Meta.PkgPath, Name: in.Source.Name}
 	for _, queue := range in.Facts.Queues {
 		pkg.Queues = append(pkg.Queues, b.queue(queue))
 	}
+	pkg.Packed = b.packed
 	for path, name := range b.imports {
 		pkg.Imports = append(pkg.Imports, ir.Import{Path: path, Name: name})
 	}
 	slices.SortFunc(pkg.Imports, func(a, b ir.Import) int { return strings.Compare(a.Path, b.Path) })
-	pkg.Declared = declaredNames(in.Source, b.position)
 	return pkg
 }
 
@@ -55,7 +58,12 @@ type builder struct {
 	Input
 	report *annotations.Reporter
 	// imports maps the paths of mentioned packages to their names.
-	imports map[string]string
+	imports  map[string]string
+	declared []ir.Declared
+	// packed are the types for which codecs are to be generated; packedBy finds
+	// their places.
+	packed   []ir.Packed
+	packedBy typeutil.Map
 	// tags is filled by tagsByField.
 	tags map[token.Pos]*ast.BasicLit
 }
@@ -121,6 +129,7 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 		Unique:    b.unique(job),
 		Batch:     batch(job.Directive("batch")),
 	}
+	b.pack(job, &built)
 	if built.Payload.Shape != "" && (built.Result == nil || built.Result.Shape != "") {
 		built.Contract = b.contract(job)
 	}

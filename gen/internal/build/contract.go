@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -15,7 +16,7 @@ import (
 // it.
 func (b *builder) contract(job *annotations.Job) ir.Contract {
 	w := &wireWriter{builder: b, named: map[string]string{}, taken: map[string]bool{}, open: map[*types.Named]bool{}}
-	w.contract.Codec = "json"
+	w.contract.Codec = cmp.Or(job.Directive("job").Text("codec"), "json")
 	if declared, ok := b.lookup(job.Type.Name.Name); ok {
 		w.contract.Payload = w.pointerTo(declared.Type(), declared.Name())
 	}

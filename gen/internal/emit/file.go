@@ -18,17 +18,21 @@ func Package(pkg *ir.Package) ([]byte, error) {
 	for i := range pkg.Queues {
 		f.queue(&pkg.Queues[i])
 	}
+	for i := range pkg.Packed {
+		f.packed(&pkg.Packed[i])
+	}
 	return f.render()
 }
 
 // file is the generated file in the making.
 type file struct {
 	jen     *jen.File
+	pkg     *ir.Package
 	imports *importNames
 }
 
 func newFile(pkg *ir.Package) *file {
-	f := &file{jen: jen.NewFilePathName(pkg.Path, pkg.Name), imports: nameImports(pkg)}
+	f := &file{pkg: pkg, jen: jen.NewFilePathName(pkg.Path, pkg.Name), imports: nameImports(pkg)}
 	f.jen.NoFormat = true // render formats
 	f.jen.HeaderComment(load.Header)
 	f.imports.declare(f.jen)

@@ -15,11 +15,13 @@ const (
 	runtimeModule = "github.com/echomq/echomq-go"
 	runtimePath   = runtimeModule + "/runtime"
 	runtimeName   = "echomq"
+	msgpackPath   = runtimePath + "/msgpack"
+	msgpackName   = "msgpack"
 )
 
 // locals are the names of receivers, parameters and variables in generated
 // functions. No import may have one of them.
-var locals = []string{"ctx", "client", "opts", "p", "payload", "items", "handler", "job", "producer", "key"}
+var locals = []string{"ctx", "client", "opts", "p", "payload", "items", "handler", "job", "producer", "key", "progress", "handle", "e", "d", "v"}
 
 // importNames decides the name of every import, before anything is emitted: so
 // that the names do not depend on the order of use.
@@ -49,7 +51,7 @@ func nameImports(pkg *ir.Package) *importNames {
 			taken[name] = true
 		}
 	}
-	wanted := []ir.Import{{Path: "context", Name: "context"}, {Path: "time", Name: "time"}, {Path: runtimePath, Name: runtimeName}}
+	wanted := []ir.Import{{Path: "context", Name: "context"}, {Path: "time", Name: "time"}, {Path: runtimePath, Name: runtimeName}, {Path: msgpackPath, Name: msgpackName}}
 	named := &importNames{}
 	seen := map[string]bool{}
 	for _, i := range append(wanted, pkg.Imports...) {

@@ -43,10 +43,11 @@ var notInGenerators = []string{"runtime", "runtime/embedded", goRedis, gopherLua
 // rules are the rules of the house. The first that fits a package holds.
 var rules = []rule{
 	{path: "runtime/wire"},
+	{path: "runtime/msgpack", never: notInProducts},
 	{path: "runtime/cron", theirs: []string{robfigCron}, never: notInProducts},
 	{path: "runtime",
 		ours:   []string{"lua", "runtime/cron", "runtime/wire", "runtime/internal/..."},
-		theirs: []string{goRedis, "github.com/google/uuid", "github.com/vmihailenco/msgpack", robfigCron},
+		theirs: []string{goRedis, "github.com/google/uuid", robfigCron},
 		never:  notInProducts},
 	{path: "runtime/acl",
 		ours:  []string{"lua", "lua/header", "lua/lint", "runtime/wire"},
@@ -70,6 +71,7 @@ var rules = []rule{
 	{path: "runtime/fleet", ours: []string{"lua", "runtime", "runtime/wire", "runtime/internal/script"}, theirs: []string{goRedis}, never: forTests},
 	{path: "runtime/internal/model", ours: []string{"runtime/wire", "runtime/internal/script"}, optional: true},
 	{path: "runtime/internal/layout"},
+	{path: "runtime/internal/packed", ours: []string{"runtime", "runtime/msgpack"}, never: notInProducts},
 
 	{path: "lua", never: notInProducts},
 	{path: "lua/header", ours: []string{"runtime/wire"}},
@@ -93,7 +95,7 @@ var rules = []rule{
 
 // onlyInTests are packages that no code outside of tests imports.
 var onlyInTests = []string{
-	"runtime/internal/enginetest", "runtime/internal/model", "runtime/internal/lua54", "runtime/emqtest",
+	"runtime/internal/enginetest", "runtime/internal/model", "runtime/internal/lua54", "runtime/internal/packed", "runtime/emqtest",
 }
 
 // folders are the folders at the top of the module.

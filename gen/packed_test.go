@@ -1,0 +1,29 @@
+package gen_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLinesOfCodecs holds that encoders and decoders stay small: at most 8 lines
+// for a field and 30 for a struct.
+func TestLinesOfCodecs(t *testing.T) {
+	t.Parallel()
+	found, err := readCases(casesDir)
+	require.NoError(t, err)
+	for _, c := range found {
+		_, codecs, any := strings.Cut(c.wants()["want/emq_gen.go"], "\n// encode")
+		if !any {
+			continue
+		}
+		for codec := range strings.SplitSeq(codecs, "\n// encode") {
+			lines, fields := strings.Count(codec, "\n")+1, strings.Count(codec, ".Key(\"")
+			require.LessOrEqual(t, lines, 8*fields+30, codec)
+			if fields > 10 {
+				require.Less(t, lines, 6*fields, "fields on average")
+			}
+		}
+	}
+}
