@@ -6,6 +6,8 @@
 # make lint          gofmt, go vet, staticcheck, and the syntax of the Lua scripts
 # make generate      write everything that is generated
 # make bench         run the benchmarks
+# make bench-peers   measure this project beside others, and write docs/benchmarks.md;
+#                    needs PostgreSQL and npm, and a machine that does nothing else
 # make costs         measure what each script costs the server, and write docs/costs.md
 #                    and docs/commands.md
 #
@@ -21,7 +23,7 @@ TESTFLAGS ?=
 # Packages to test and to measure.
 PACKAGES ?= ./...
 
-.PHONY: test test-cluster test-users test-model check lint generate bench costs install
+.PHONY: test test-cluster test-users test-model check lint generate bench bench-peers costs install
 
 test: install
 	$(GO) vet $(PACKAGES)
@@ -51,6 +53,9 @@ generate:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(TESTFLAGS) $(PACKAGES)
+
+bench-peers: install
+	cd testdata/bench && $(GO) run . $(BENCHFLAGS) -out ../../docs/benchmarks.md
 
 costs:
 	EMQ_COSTS=$(CURDIR)/docs/costs.md EMQ_COMMANDS=$(CURDIR)/docs/commands.md \
