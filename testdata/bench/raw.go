@@ -48,7 +48,9 @@ func (s *raw) finished(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
-func (s *raw) worker(concurrency int) ([]string, error) { return ownWorker("limit", s.addr, concurrency) }
+func (s *raw) worker(concurrency int) ([]string, error) {
+	return ownWorker("limit", s.addr, concurrency)
+}
 
 func (s *raw) serve(ctx context.Context, concurrency int, handle func(payload)) error {
 	var done []string
