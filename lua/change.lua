@@ -182,9 +182,9 @@ for i = 1, count do
         redis.call('HSET', KEYS[12 + i], 'chp', wanted)
       end
       if timed and due > now then
-        redis.call('HSET', KEYS[12 + i], 'chd', due)
+        redis.call('HSET', KEYS[12 + i], 'chd', due, 'delay', due - now)
       elseif timed then
-        redis.call('HDEL', KEYS[12 + i], 'chd')
+        redis.call('HDEL', KEYS[12 + i], 'chd', 'delay')
       end
     else
       if priority == 0 then

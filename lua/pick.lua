@@ -381,10 +381,10 @@ for i = 1, count do
         redis.call('HSET', KEYS[12 + 2 * i], 'priority', priority)
       end
       if (later or 0) > now then
-        redis.call('HSET', KEYS[12 + 2 * i], 'delay', later - now)
         put[#put + 1] = later
         put[#put + 1] = id
       else
+        redis.call('HDEL', KEYS[12 + 2 * i], 'delay')
         moved[#moved + 1] = priority
         moved[#moved + 1] = id
       end
@@ -406,7 +406,7 @@ for i = 1, count do
         end
         started = started + 1
         if priority or later then
-          redis.call('HDEL', KEYS[12 + 2 * i], 'chp', 'chd')
+          redis.call('HDEL', KEYS[12 + 2 * i], 'chp', 'chd', 'delay')
         end
         redis.call('HSET', KEYS[12 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
         locks[#locks + 1] = KEYS[13 + 2 * i]

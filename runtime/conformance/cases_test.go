@@ -62,7 +62,9 @@ var situations = map[string]string{
 	"blocked no more":        `meta hash version=echomq:2.0.0 blocked=limit; wait list b a; a hash name=mail data=1; b hash name=mail data=1`,
 	"lost at the limit":      `meta hash version=echomq:2.0.0 blocked=limit; active zset a=1000; a:lock text w:1; wait list b; b hash name=mail data=1`,
 	"lost before ranked":     `meta hash version=echomq:2.0.0 blocked=limit; active zset a=1000; a:lock text w:1; prioritized zset b=4294967297; b hash name=mail data=1 priority=1`,
-	"changed, waiting":       `wait list c b a; a hash name=mail data=1 chp=2; b hash name=mail data=1 chd=4000000000001; c hash name=mail data=1`,
+	"changed, waiting":       `wait list c b a; a hash name=mail data=1 chp=2; b hash name=mail data=1 chd=4000000000001 delay=5; c hash name=mail data=1`,
+	"put off until now":      `wait list a; a hash name=mail data=1 chd=1000 delay=5; marker zset a=0`,
+	"ranked before another":  `prioritized zset a=4294967297 e=8589934593; a hash name=mail data=1 priority=1; e hash name=mail data=1 priority=2; marker zset a=0`,
 	"cancelled, active":      `meta hash version=echomq:2.0.0 cancels=1; active zset a=4000000000001 b=4000000000002; a:lock text w:1; a hash name=mail data=1 ats=1 defa=cancelled; b:lock text w:1; b hash name=mail data=1`,
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
 	"failed and broken":      `failed zset a=900 b=901; a text strange; b hash name=mail data=1 priority=3`,
@@ -122,7 +124,7 @@ func calls() map[string]model.Caller {
 		"change of the time": script.Change{Events: "all", History: 100, By: "b1", Priority: 0, Delay: hour, Items: []script.ChangeItem{
 			{ID: a}, {ID: b}, {ID: c},
 		}},
-		"change of the time to now": script.Change{Events: "all", History: 100, By: "b1", Priority: -1, Items: []script.ChangeItem{
+		"change to the front, now": script.Change{Events: "all", History: 100, By: "b1", Priority: 0, Items: []script.ChangeItem{
 			{ID: a}, {ID: b},
 		}},
 		"cancel": script.Cancel{Events: "all", History: 100, Mark: "cancelled: why", Items: []script.CancelItem{

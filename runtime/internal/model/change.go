@@ -122,6 +122,7 @@ func (x *changing) later(fields map[string]string, had int64) {
 	}
 	if x.timed {
 		set(fields, "chd", x.due, x.due > x.now, x.due == x.now)
+		set(fields, "delay", x.due-x.now, x.due > x.now, x.due == x.now)
 	}
 }
 
@@ -194,10 +195,10 @@ func (p *picking) redirect(id, how string) bool {
 	}
 	if due > p.now {
 		p.State.reach("pick", "put off "+how)
-		fields["delay"] = number(due - p.now)
 		p.Delayed[id] = due
 	} else {
 		p.State.reach("pick", "given another priority "+how)
+		delete(fields, "delay")
 		p.moved = append(p.moved, id)
 	}
 	if how == "redeemed" {

@@ -194,8 +194,11 @@ func (p *picking) start(id, how string, job map[string]string) {
 		fields["ats"] = strconv.FormatInt(starts, 10)
 		fields["processedOn"] = strconv.FormatInt(p.now, 10)
 		fields["pb"] = p.call.Worker
-		delete(fields, "chp")
-		delete(fields, "chd")
+		if has(fields, "chp") || has(fields, "chd") {
+			delete(fields, "chp")
+			delete(fields, "chd")
+			delete(fields, "delay")
+		}
 		p.Locks[id] = p.call.Token
 		p.Active[id] = p.now + p.call.Lease
 		if fields["deu"] == "started" {

@@ -95,7 +95,7 @@ func TestChange(t *testing.T) {
 				wait             list w
 				delayed          zset d=now+60000 p=now+60000
 				waiting-children zset c=4000000000001
-				w                hash chc=b1 chd=now+60000 chp=2 name=mail
+				w                hash chc=b1 chd=now+60000 chp=2 delay=60000 name=mail
 				p                hash chc=b1 delay=60000 name=mail priority=2
 				d                hash chc=b1 delay=60000 name=mail priority=2
 				c                hash chn=1 name=mail
@@ -195,13 +195,13 @@ func TestChange(t *testing.T) {
 				pc          text 1
 				a           hash name=mail chp=3
 				b           hash name=mail chp=2
-				c           hash name=mail chd=1000
+				c           hash name=mail chd=1000 delay=5
 				d           hash name=mail chp=1 defa=cancelled
 				e           hash name=mail chp=oops chd=-1
 				p           hash name=mail priority=3`,
 			call: picked(5, script.PickItem{ID: jobID("a")}, script.PickItem{ID: jobID("b")}, script.PickItem{ID: jobID("c")},
 				script.PickItem{ID: jobID("d")}, script.PickItem{ID: jobID("e")}),
-			reply: `{Expiry:now+30000 Started:[{ID:c Starts:1 Job:{chd=1000 name=mail}}` +
+			reply: `{Expiry:now+30000 Started:[{ID:c Starts:1 Job:{chd=1000 delay=5 name=mail}}` +
 				` {ID:d Starts:1 Job:{chp=1 defa=cancelled name=mail}} {ID:e Starts:1 Job:{chd=-1 chp=oops name=mail}}] Reserved:[] Window:[b p a]}`,
 			after: `
 				prioritized zset a=12884901890 b=8589934595 p=12884901889
@@ -218,6 +218,21 @@ func TestChange(t *testing.T) {
 				d:lock      text w:2
 				e:lock      text w:2
 				events      stream active/c active/d active/e`,
+		},
+		{
+			name: "a pick comes to a job that was put off",
+			before: `
+				wait list b a
+				a    hash name=mail chd=4000000000001 chp=2 delay=5
+				b    hash name=mail`,
+			call:  picked(1, script.PickItem{ID: jobID("a")}),
+			reply: `{Due:4000000000001 Started:[] Reserved:[] Window:[b]}`,
+			after: `
+				wait    list b
+				delayed zset a=4000000000001
+				marker  zset b=0
+				a       hash delay=5 name=mail priority=2
+				b       hash name=mail`,
 		},
 		{
 			name: "a changed job that was reserved gives its token back",
