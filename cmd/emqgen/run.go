@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/echomq/echomq-go/annotations"
@@ -24,12 +25,14 @@ const (
 
 // command is one call of emqgen.
 type command struct {
-	options        gen.Options
-	check, dump    bool
-	reason         string
-	verbose        bool
-	directives     bool
-	explain        string
+	options     gen.Options
+	check, dump bool
+	reason      string
+	verbose     bool
+	directives  bool
+	explain     string
+	// language is what is written in place of Go, into the directory out.
+	language, out  string
 	stdout, stderr io.Writer
 }
 
@@ -75,6 +78,8 @@ func (c *command) parse(arguments []string) error {
 	flags.BoolVar(&c.check, "check", false, "write nothing; print a diff of what is stale, missing or orphaned")
 	flags.BoolVar(&c.dump, "dump", false, "write nothing; print what was understood, as JSON")
 	flags.BoolVar(&c.verbose, "v", false, "list files as they are written, unchanged or removed")
+	flags.StringVar(&c.language, "lang", "", "write for another `language` in place of Go: "+strings.Join(gen.Languages(), ", "))
+	flags.StringVar(&c.out, "out", "", "with -lang, write into `dir`; default the current directory, or that of -C")
 	flags.BoolVar(&c.directives, "directives", false, "print all directives and their items")
 	flags.StringVar(&c.explain, "explain", "", "explain the diagnostic with this `code`")
 	if err := flags.Parse(arguments); err != nil {
@@ -96,6 +101,12 @@ func (c *command) parse(arguments []string) error {
 func (c *command) contradiction() string {
 	accepts := len(c.options.Accept) > 0
 	switch {
+	case c.language == "" && c.out != "":
+		return "-out says where what -lang writes goes"
+	case c.language != "" && (c.dump || accepts):
+		return "-lang goes with neither -dump nor -accept"
+	case c.language != "" && !slices.Contains(gen.Languages(), c.language):
+		return fmt.Sprintf("there is no language %q; there are %s", c.language, strings.Join(gen.Languages(), ", "))
 	case c.check && c.dump:
 		return "-check and -dump exclude each other"
 	case accepts && (c.check || c.dump):
@@ -123,6 +134,11 @@ func (c *command) generate(ctx context.Context) (int, error) {
 		c.printDiagnostics(result.Diagnostics)
 		return exitWrong, nil
 	}
+	if c.language != "" {
+		if err := c.translate(result); err != nil {
+			return 0, err
+		}
+	}
 	switch plan, err := newPlan(result); {
 	case err != nil:
 		return 0, err
@@ -133,6 +149,24 @@ func (c *command) generate(ctx context.Context) (int, error) {
 	default:
 		return exitFine, c.carryOut(plan)
 	}
+}
+
+// translate puts what is written for another language in the place of what was
+// generated for Go.
+func (c *command) translate(result *gen.Result) error {
+	files, err := gen.Language(c.language, result.Packages)
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(c.options.Dir, c.out)
+	if filepath.IsAbs(c.out) {
+		out = c.out
+	}
+	result.Files, result.Orphans = map[string][]byte{}, nil
+	for name, content := range files {
+		result.Files[filepath.Join(out, name)] = content
+	}
+	return nil
 }
 
 func (c *command) printJSON(result *gen.Result) error {

@@ -67,7 +67,7 @@ func nodePeer(ctx context.Context, repository string) Command {
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err == nil {
 		return peer
 	}
-	modules, err := installModules(ctx, dir)
+	modules, err := InstallModules(ctx, dir)
 	if err != nil {
 		peer.Err = fmt.Errorf("its packages cannot be installed: %w", err)
 	}
@@ -88,9 +88,9 @@ func elixirPeer(repository string) Command {
 	return peer
 }
 
-// installModules returns a directory with the packages that the lock file in dir
+// InstallModules returns a directory with the packages of npm that the lock file in dir
 // pins. They are installed beside it and moved there whole.
-func installModules(ctx context.Context, dir string) (string, error) {
+func InstallModules(ctx context.Context, dir string) (string, error) {
 	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
 	if err != nil {
 		return "", err

@@ -67,6 +67,25 @@ func (p *PackedProducer) PrepareOrder(payload Order, opts ...echomq.EnqueueOptio
 	return echomq.Prepare(p.producer, OrderJob(), payload, opts...)
 }
 
+// EnqueueDigest adds one Digest job to queue "packed".
+//
+// Digest is unique, and JSON.
+func (p *PackedProducer) EnqueueDigest(ctx context.Context, payload Digest, opts ...echomq.EnqueueOption) (echomq.Handle[echomq.None], error) {
+	return echomq.Enqueue(ctx, p.producer, DigestJob(), payload, opts...)
+}
+
+// EnqueueDigestBatch adds one Digest job for each item. The outcomes are in
+// the order of the items.
+func (p *PackedProducer) EnqueueDigestBatch(ctx context.Context, items []echomq.Item[Digest], opts ...echomq.BatchOption) ([]echomq.Outcome[echomq.None], error) {
+	return echomq.EnqueueBatch(ctx, p.producer, DigestJob(), items, opts...)
+}
+
+// PrepareDigest fixes the id and the bytes of one Digest job, which the
+// client's Send adds later.
+func (p *PackedProducer) PrepareDigest(payload Digest, opts ...echomq.EnqueueOption) (echomq.Prepared, error) {
+	return echomq.Prepare(p.producer, DigestJob(), payload, opts...)
+}
+
 // EverythingHandler handles Everything jobs.
 type EverythingHandler interface {
 	HandleEverything(ctx context.Context, job *echomq.Job[Everything]) (Receipt, error)
@@ -77,11 +96,17 @@ type OrderHandler interface {
 	HandleOrder(ctx context.Context, job *echomq.Job[Order]) error
 }
 
+// DigestHandler handles Digest jobs.
+type DigestHandler interface {
+	HandleDigest(ctx context.Context, job *echomq.Job[Digest]) error
+}
+
 // PackedHandler handles every job of queue "packed". A job that is added to
 // the queue breaks the build of a worker that lacks it.
 type PackedHandler interface {
 	EverythingHandler
 	OrderHandler
+	DigestHandler
 }
 
 // PackedQueue is queue "packed" with its handler, for a worker that serves
@@ -90,6 +115,7 @@ func PackedQueue(handler PackedHandler, opts ...echomq.QueueOption) echomq.Serve
 	return echomq.Serve(packedQueueSpec(), []echomq.Route{
 		echomq.RouteTo(EverythingJob(), handler.HandleEverything),
 		echomq.RouteTo(OrderJob(), echomq.NoResult(handler.HandleOrder)),
+		echomq.RouteTo(DigestJob(), echomq.NoResult(handler.HandleDigest)),
 	}, opts...)
 }
 
@@ -126,6 +152,36 @@ func OrderJob() echomq.JobType[Order, echomq.None] {
 		msgpack.NewCodec(encodeOrderMsgpack, decodeOrderMsgpack),
 		nil,
 	)
+}
+
+// DigestJob is the contract of job "Digest" of queue "packed". Payload shape
+// ac444f18845f.
+func DigestJob() echomq.JobType[Digest, echomq.None] {
+	return echomq.NewJobType[Digest, echomq.None](echomq.JobSpec{
+		Queue:   "packed",
+		Name:    "Digest",
+		Version: 1,
+		Retry: echomq.RetrySpec{
+			Attempts: 4,
+			Backoff:  echomq.Fixed,
+			Base:     2 * time.Second,
+			Jitter:   echomq.NoJitter,
+		},
+		Keep: echomq.KeepSpec{
+			Completed: echomq.Keep{Age: time.Hour, Count: 50},
+			Failed:    echomq.Keep{None: true},
+			Logs:      7,
+		},
+		Unique: echomq.UniqueSpec{Until: echomq.UntilStarted, For: time.Hour},
+	}).UniqueBy(func(key *echomq.UniqueKey, payload *Digest) {
+		key.Int(payload.UserID)
+		key.Text(payload.Day)
+		if payload.At == nil {
+			key.Nil()
+		} else {
+			key.Time(*payload.At)
+		}
+	})
 }
 
 // packedQueueSpec is what the directive of queue "packed" says.
@@ -198,6 +254,17 @@ func _(runGoGenerate Order) {
 		Lines    []Line
 		Labels   map[string]string
 		Express  bool
+	}(runGoGenerate)
+}
+
+// If this function does not compile, the fields of Digest have changed since
+// this file was generated: run go generate.
+func _(runGoGenerate Digest) {
+	_ = struct {
+		UserID int64
+		Day    string
+		At     *time.Time
+		Note   string
 	}(runGoGenerate)
 }
 

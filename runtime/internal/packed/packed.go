@@ -143,6 +143,19 @@ type Line struct {
 	Cents int64  `json:"cents"`
 }
 
+// Digest is unique, and JSON.
+//
+//emq:job
+//emq:unique by=UserID,Day,At until=started for=1h
+//emq:retry attempts=4 backoff=fixed base=2s jitter=none
+//emq:keep completed=1h,50 failed=none logs=7
+type Digest struct {
+	UserID int64      `json:"userId"`
+	Day    string     `json:"day"`
+	At     *time.Time `json:"at,omitempty"`
+	Note   string     `json:"note,omitempty"`
+}
+
 // EverythingCodec and the others are the codecs, for tests.
 var (
 	EverythingCodec = EverythingJob().PayloadCodec()
