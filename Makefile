@@ -1,7 +1,8 @@
 # make test          install what is missing, then vet and test, with the race detector
 # make test-cluster  run the engine suite on a cluster of 3 primaries and 3 replicas
 # make test-users    run it as users that have no more rights than emq acl gives
-# make test-model    run the scripts against their model for as long as it takes
+# make test-model    run the scripts against their model, all of it, and plant faults
+#                    in them; make test has a few seeds and a fault of each script
 # make check         is everything that is generated up to date?
 # make lint          gofmt, go vet, staticcheck, and the syntax of the Lua scripts
 # make generate      write everything that is generated

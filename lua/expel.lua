@@ -5,8 +5,11 @@
 --- so no other script can do anything about it. Those among the jobs that wait
 --- or are prioritized are put into quarantine by pick and drain.
 ---
+--- One that was active counted for the queue's limit. If that blocks the queue, it
+--- does so no more, and a worker is woken that looks again.
+---
 --- @memory drains
---- @key meta hash the queue's version
+--- @key meta hash the queue's version, and whether it is blocked
 --- @key delayed zset ids by due time
 --- @key active zset ids by the deadline of their lease
 --- @key reserved hash ids to the token they are reserved for
@@ -14,11 +17,13 @@
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
 --- @key events stream what happened
+--- @key marker zset wakes idle workers
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
 --- @arg to word(quarantine|nowhere) into quarantine, or for good from there
 --- @item member string an id that cannot be a job's
 --- @field version meta
+--- @field blocked meta
 --- @field * reserved
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
@@ -26,7 +31,8 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local version = redis.call('HGET', KEYS[1], 'version')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'blocked')
+local version = meta[1]
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
@@ -38,8 +44,8 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-if #KEYS ~= 8 or #ARGV < 4 or #ARGV > 503 then
-  return redis.error_reply('EMQARGS expel takes 8 keys and 3 arguments, then 1 argument for each of at most 500 ids')
+if #KEYS ~= 9 or #ARGV < 4 or #ARGV > 503 then
+  return redis.error_reply('EMQARGS expel takes 9 keys and 3 arguments, then 1 argument for each of at most 500 ids')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -59,6 +65,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local verdicts = {}
 local held = {}
 local broken = {}
+local opened = false
 for a = 4, #ARGV do
   local id = ARGV[a]
   local verdict = 'missing'
@@ -69,9 +76,11 @@ for a = 4, #ARGV do
       verdict = 'expelled'
     end
   else
-    local found = redis.call('ZREM', KEYS[2], id) + redis.call('ZREM', KEYS[3], id)
+    local active = redis.call('ZREM', KEYS[3], id)
+    local found = active + redis.call('ZREM', KEYS[2], id)
       + redis.call('ZREM', KEYS[5], id) + redis.call('ZREM', KEYS[6], id)
     if found > 0 then
+      opened = opened or active > 0 and meta[2] == 'limit'
       verdict = 'expelled'
       held[#held + 1] = id
       broken[#broken + 1] = now
@@ -88,5 +97,9 @@ if #held > 0 then
       redis.call('XADD', KEYS[8], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', held[h])
     end
   end
+end
+if opened then
+  redis.call('HDEL', KEYS[1], 'blocked')
+  redis.call('ZADD', KEYS[9], 1, '~due')
 end
 return { now, verdicts }

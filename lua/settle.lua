@@ -155,7 +155,7 @@ for i = 1, count do
     verdicts[i] = 'lost'
     standing[i] = ''
     local last = redis.pcall('HGET', KEYS[12 + 3 * i], 'lst')
-    if seen[id] and tokens[i] == ARGV[a + 2] then
+    if (seen[id] or 0) > 0 and tokens[i] == ARGV[a + 2] then
       verdicts[i] = 'already'
       standing[i] = ARGV[2 + 15 * (seen[id] - 1) + 3]
       twins[i] = seen[id]
@@ -172,6 +172,7 @@ for i = 1, count do
     -- Its hash was lost while it ran: what is left of it goes too.
     verdicts[i] = 'gone'
     standing[i] = ''
+    seen[id] = 0
     leaving[#leaving + 1] = id
     freed[#freed + 1] = KEYS[13 + 3 * i]
     held[#held + 1] = ARGV[a + 15]

@@ -18,7 +18,7 @@ func (s *State) cancel(c script.Cancel, now int64) script.CancelReply {
 		}
 		switch result.Verdict {
 		case script.CancelVerdictMarked, script.CancelVerdictActive:
-			if s.cancelled(id) || slices.Contains(fresh, id) {
+			if s.Cancelled(id) || slices.Contains(fresh, id) {
 				s.reach("cancel", "again")
 			} else {
 				fresh = append(fresh, id)
@@ -81,8 +81,8 @@ func (s *State) mark(c script.Cancel, id string, now int64) {
 		"name", s.Jobs[id].Fields["name"], "reason", c.Mark)
 }
 
-// cancelled reports whether a job is marked so.
-func (s *State) cancelled(id string) bool {
+// Cancelled reports whether a job, the id of which is given, is marked so.
+func (s *State) Cancelled(id string) bool {
 	defa := fieldOf(s.Jobs[id], "defa")
 	return defa == "cancelled" || strings.HasPrefix(defa, "cancelled: ")
 }

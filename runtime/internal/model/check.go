@@ -133,8 +133,22 @@ func (s *State) places() map[string][]string {
 
 // Place returns where id stands, "" for nowhere.
 func (s *State) Place(id string) string {
-	if places := s.places()[id]; len(places) > 0 {
-		return slices.Min(places)
+	for _, place := range []struct {
+		name string
+		ids  ZSet
+	}{
+		{"active", s.Active}, {"completed", s.Completed}, {"delayed", s.Delayed}, {"failed", s.Failed},
+		{"prioritized", s.Prioritized}, {"quarantine", s.Quarantine},
+	} {
+		if place.ids.has(id) {
+			return place.name
+		}
+	}
+	switch {
+	case slices.Contains(s.Wait, id):
+		return "wait"
+	case s.Waiting.has(id):
+		return "waiting-children"
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ func (s *State) extend(c script.Extend, now int64) script.ExtendReply {
 		if s.holds(id, item.Token) {
 			result.Verdict = script.ExtendVerdictExtended
 			s.Active[id] = now + c.Lease
-			if s.Cancels && s.cancelled(id) {
+			if s.Cancels && s.Cancelled(id) {
 				result = script.ExtendResult{Verdict: script.ExtendVerdictCancelled, Reason: s.Jobs[id].Fields["defa"]}
 			}
 		}

@@ -26,7 +26,7 @@ func (s *State) list(c script.List, now int64) script.ListReply {
 	if c.Set == script.ListSetWait {
 		return s.listWaiting(c, reply)
 	}
-	set := s.set(string(c.Set))
+	set := s.Set(string(c.Set))
 	rest := set.Order()
 	falling := c.Order == script.ListOrderFalling
 	if falling {
@@ -78,8 +78,8 @@ func (s *State) listWaiting(c script.List, reply script.ListReply) script.ListRe
 	return reply
 }
 
-// set returns one of the sorted sets of ids.
-func (s *State) set(name string) ZSet {
+// Set returns one of the sorted sets of ids, by its name.
+func (s *State) Set(name string) ZSet {
 	return map[string]ZSet{
 		"prioritized": s.Prioritized, "delayed": s.Delayed, "active": s.Active,
 		"completed": s.Completed, "failed": s.Failed, "quarantine": s.Quarantine, "waiting-children": s.Waiting,
@@ -129,7 +129,7 @@ func (s *State) viewOne(id string) (script.ViewResult, int64) {
 	case place == "wait" || place == "":
 		result.State = script.ViewStateWaiting
 	default:
-		result.State, result.Score = script.ViewState(place), s.set(place)[id]
+		result.State, result.Score = script.ViewState(place), s.Set(place)[id]
 	}
 	return result, size
 }

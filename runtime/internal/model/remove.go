@@ -46,7 +46,7 @@ func (s *State) drain(c script.Drain, now int64) script.DrainReply {
 	reply := script.DrainReply{Now: now}
 	front := s.Wait
 	if c.Set != script.DrainSetWait {
-		front = s.set(string(c.Set)).Order()
+		front = s.Set(string(c.Set)).Order()
 	}
 	there := map[string]bool{}
 	var gone, odd []string
@@ -77,7 +77,7 @@ func (s *State) drain(c script.Drain, now int64) script.DrainReply {
 		if c.Set == script.DrainSetWait {
 			s.Wait = slices.DeleteFunc(slices.Clone(s.Wait), func(other string) bool { return other == id })
 		} else {
-			delete(s.set(string(c.Set)), id)
+			delete(s.Set(string(c.Set)), id)
 		}
 		s.eraseJob(id)
 		s.event(c.Events != script.DrainEventsNone, "removed", id)
@@ -85,7 +85,7 @@ func (s *State) drain(c script.Drain, now int64) script.DrainReply {
 	s.quiet(append(gone, odd...))
 	reply.Left = int64(len(s.Wait))
 	if c.Set != script.DrainSetWait {
-		reply.Left = int64(len(s.set(string(c.Set))))
+		reply.Left = int64(len(s.Set(string(c.Set))))
 	}
 	return reply
 }
@@ -150,6 +150,9 @@ func (s *State) expel(c script.Expel, now int64) script.ExpelReply {
 			delete(s.Quarantine, id)
 		case c.To == script.ExpelToQuarantine && len(places) > 0:
 			verdict = script.ExpelVerdictExpelled
+			if s.Active.has(id) && s.open("expel") {
+				s.Marker[DueMember] = 1
+			}
 			for _, set := range []ZSet{s.Delayed, s.Active, s.Completed, s.Failed} {
 				delete(set, id)
 			}

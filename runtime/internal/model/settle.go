@@ -78,7 +78,7 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 		}
 	default:
 		settledFields(job.Fields, item, now)
-		if s.Cancels && !ended && item.Delay > 0 && s.cancelled(id) {
+		if s.Cancels && !ended && item.Delay > 0 && s.Cancelled(id) {
 			s.reach("settle", "comes back cancelled")
 			item.Delay = 0
 			job.Fields["delay"] = "0"

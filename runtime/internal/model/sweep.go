@@ -44,7 +44,7 @@ func (t *Turn) fields() Hash {
 }
 
 func (s *State) sweep(c script.Sweep, now int64) script.SweepReply {
-	set := s.set(string(c.Set))
+	set := s.Set(string(c.Set))
 	reply := script.SweepReply{Now: now, Size: int64(len(set)), Ends: s.Turn.Ends}
 	if s.Version == "" || s.Turn.Worker != c.Worker && s.Turn.Ends > now {
 		s.reach("sweep", "another's turn")

@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
-	"github.com/echomq/echomq-go/runtime/internal/script"
 )
 
 // disturb does to the queue what no script does: it takes the marker, lets time
@@ -20,9 +19,10 @@ func (w *world) disturb(ctx context.Context) error {
 	w.state.Events = nil
 	disturbances := []func(context.Context) error{
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
-		w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.damageFailed, w.damageFailed, w.damageFailed, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts,
-		w.turnCounter, w.loseDependencies, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.cleanQuarantine,
-		w.loseRecord, w.spoilOverride,
+		w.loseHash, w.loseHash, w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLast, w.loseLast,
+		w.damageFailed, w.damageFailed, w.damageFailed, w.damageFailed, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts, w.turnCounter, w.loseDependencies,
+		w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion,
+		w.cleanQuarantine, w.loseRecord, w.spoilOverride,
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -59,9 +59,19 @@ func (w *world) some(ok func(id string, job *model.Job) bool) string {
 	return one(w, ids...)
 }
 
-// sound returns a job that is in good order, from any place.
+// damagedOf has the places at which a script meets damage.
+var damagedOf = map[string][]string{
+	"pick": {"wait", "prioritized"}, "settle": {"active"}, "progress": {"active"}, "log": {"active"}, "recover": {"active"},
+	"promote": {"delayed"}, "retry": {"failed"}, "deliver": {"waiting-children"}, "collect": {"waiting-children"},
+}
+
+// sound returns a job that is in good order, from any place; often from one where
+// the script that the world is about meets it.
 func (w *world) sound() string {
 	place := one(w, "wait", "prioritized", "delayed", "delayed", "active", "active", "waiting-children", "waiting-children", "completed", "failed")
+	if places := damagedOf[w.focus]; len(places) > 0 && w.chance(50) {
+		place = one(w, places...)
+	}
 	return w.some(func(id string, job *model.Job) bool {
 		return !job.Stub && job.Foreign == "" && w.state.Place(id) == place
 	})
@@ -108,7 +118,7 @@ func (w *world) spoilOverride(ctx context.Context) error {
 }
 
 func (w *world) expireStub(ctx context.Context) error {
-	id := w.some(func(_ string, job *model.Job) bool { return job.Stub })
+	id := w.some(func(_ string, job *model.Job) bool { return job.Stub && !job.Lasting })
 	if id == "" {
 		return nil
 	}
@@ -130,7 +140,7 @@ func (w *world) loseHash(ctx context.Context) error {
 
 func (w *world) replaceHash(ctx context.Context) error {
 	id := w.sound()
-	if locked := w.some(func(id string, job *model.Job) bool { return job.Foreign == "" && w.state.Locks[id] != "" }); w.chance(35) {
+	if locked := w.some(func(id string, job *model.Job) bool { return job.Foreign == "" && w.state.Locks[id] != "" }); w.chance(50) {
 		id = locked
 	}
 	if id == "" {
@@ -169,6 +179,21 @@ func (w *world) loseName(ctx context.Context) error {
 	w.state.Tainted[id] = true
 	delete(w.state.Jobs[id].Fields, "name")
 	return w.client.HDel(ctx, w.queue.Key(id), "name").Err()
+}
+
+// loseLast takes from a job that has ended by whom it was settled, as it is with
+// one of which another program says that it has ended.
+func (w *world) loseLast(ctx context.Context) error {
+	id := w.some(func(id string, job *model.Job) bool {
+		place := w.state.Place(id)
+		return !job.Stub && job.Foreign == "" && (place == "completed" || place == "failed")
+	})
+	if id == "" {
+		return nil
+	}
+	w.note("nobody knows who settled %s", id)
+	delete(w.state.Jobs[id].Fields, "lst")
+	return w.client.HDel(ctx, w.queue.Key(id), "lst").Err()
 }
 
 func (w *world) loseLock(ctx context.Context) error {
@@ -261,22 +286,17 @@ func (w *world) meetForeignVersion(ctx context.Context) error {
 	if err := w.setVersion(ctx, one(w, "echomq:3.0.0", "bullmq:5")); err != nil {
 		return err
 	}
-	for range 3 {
-		if err := w.make(ctx, nil, w.anyWrite()); err != nil {
+	for made := 0; made < 4; w.refused++ {
+		call := callings[w.refused%len(callings)].some(w, w.workers[0])
+		if call == nil {
+			continue
+		}
+		made++
+		if err := w.make(ctx, nil, call); err != nil {
 			return err
 		}
 	}
 	return w.setVersion(ctx, old)
-}
-
-// anyWrite is a call of one of the scripts that write.
-func (w *world) anyWrite() model.Caller {
-	worker := w.workers[0]
-	return one[model.Caller](w, w.someAdd(), w.someAdd(), w.somePick(worker), w.someSettle(worker), w.someExtend(worker), w.somePromote(),
-		w.someRecover(), w.someTrim(), w.somePause(), w.someProgress(worker), w.someLog(worker), w.someRemove(), w.someRetry(),
-		w.someDrain(), w.someExpel(), w.someErase(), w.someSweep(),
-		w.someSchedule(), w.someUnschedule(), w.someTick(),
-		w.someDeliver(), w.someCollect(), w.someAcknowledge(), w.someOverride(), w.someHeal(), script.Prune{Limit: 1}, w.someReplace(), w.someCancel(), w.someLeave(worker), w.someChange())
 }
 
 func (w *world) setVersion(ctx context.Context, version string) error {

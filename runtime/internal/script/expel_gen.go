@@ -13,6 +13,9 @@ import (
 // Somebody put them there by hand. No client can declare the keys of such an
 // id, so no other script can do anything about it. Those among the jobs that
 // wait or are prioritized are put into quarantine by pick and drain.
+//
+// One that was active counted for the queue's limit. If that blocks the
+// queue, it does so no more, and a worker is woken that looks again.
 type Expel struct {
 	// Events: which events are written.
 	Events ExpelEvents
@@ -32,7 +35,7 @@ type ExpelItem struct {
 
 // Call builds the call for queue.
 func (c Expel) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8)
+	keys := make([]string, 0, 9)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("delayed"),
@@ -42,6 +45,7 @@ func (c Expel) Call(queue wire.Queue) Call {
 		queue.Key("failed"),
 		queue.Key("quarantine"),
 		queue.Key("events"),
+		queue.Key("marker"),
 	)
 	args := make([]any, 0, 3+len(c.Items))
 	args = append(args,

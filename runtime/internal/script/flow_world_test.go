@@ -136,7 +136,14 @@ func (w *world) someAcknowledge() model.Caller {
 
 func (w *world) someVerify() model.Caller {
 	call := script.Verify{Bytes: one[int64](w, 0, 0, 100, much)}
-	for _, id := range slices.Concat(w.ids(2), w.from(w.state.Outbox, 2), w.from(one(w, w.state.Completed, w.state.Failed), 3)) {
+	ids := slices.Concat(w.ids(2), w.from(w.state.Outbox, 2), w.from(w.ended(), 3))
+	told := w.some(func(id string, job *model.Job) bool {
+		return job.Fields["parentKey"] != "" && job.Fields["finishedOn"] != "" && !isIn(w.state.Outbox, id)
+	})
+	if told != "" && w.chance(50) {
+		ids = append([]wire.JobID{jobID(told)}, ids...)
+	}
+	for _, id := range ids {
 		parent := "emq:{other}:a"
 		if job := w.state.Jobs[id.String()]; job != nil && job.Fields["parentKey"] != "" && w.chance(90) {
 			parent = job.Fields["parentKey"]
@@ -144,39 +151,4 @@ func (w *world) someVerify() model.Caller {
 		call.Items = append(call.Items, script.VerifyItem{ID: id, Parent: parent})
 	}
 	return call
-}
-
-// someOf returns a call of the script by its name.
-func (w *world) someOf(name string, by *worker) model.Caller {
-	switch name {
-	case "add":
-		return w.someAdd()
-	case "pick":
-		return w.somePick(by)
-	case "settle":
-		return w.someSettle(by)
-	case "extend":
-		return w.someExtend(by)
-	case "promote":
-		return w.somePromote()
-	case "recover":
-		return w.someRecover()
-	case "trim":
-		return w.someTrim()
-	case "progress":
-		return w.someProgress(by)
-	case "log":
-		return w.someLog(by)
-	case "report":
-		return w.someReport()
-	case "deliver":
-		return w.someDeliver()
-	case "collect":
-		return w.someCollect()
-	case "acknowledge":
-		return w.someAcknowledge()
-	case "verify":
-		return w.someVerify()
-	}
-	return nil
 }

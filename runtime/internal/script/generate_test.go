@@ -26,34 +26,64 @@ func (w *world) id() wire.JobID { return jobID(fmt.Sprintf("j%d", w.random.IntN(
 
 // ids returns one to n ids: mostly of jobs, which may be anywhere.
 func (w *world) ids(n int) []wire.JobID {
-	known := slices.DeleteFunc(slices.Sorted(maps.Keys(w.state.Jobs)), func(id string) bool {
-		_, err := wire.ParseStoredJobID(id)
-		return err != nil
-	})
+	known := parsed(slices.Sorted(maps.Keys(w.state.Jobs)))
 	ids := make([]wire.JobID, 1+w.random.IntN(n))
 	for i := range ids {
 		ids[i] = w.id()
-		if len(known) > 0 && w.chance(80) {
-			ids[i] = jobID(known[w.random.IntN(len(known))])
+		if there := w.there(); len(there) > 0 && w.chance(50) {
+			ids[i] = one(w, there...)
+		} else if len(known) > 0 && w.chance(70) {
+			ids[i] = one(w, known...)
 		}
 	}
 	return ids
 }
 
+// there returns the ids of one of the places where jobs can be, each as likely as
+// another, however many are there.
+func (w *world) there() []wire.JobID {
+	switch place := one(w, "wait", "prioritized", "delayed", "active", "waiting-children", "completed", "failed", "quarantine", "stubs"); place {
+	case "wait":
+		return parsed(w.state.Wait)
+	case "stubs":
+		var stubs []string
+		for id, job := range w.state.Jobs {
+			if job.Stub {
+				stubs = append(stubs, id)
+			}
+		}
+		slices.Sort(stubs)
+		return parsed(stubs)
+	default:
+		return parsed(w.state.Set(place).Order())
+	}
+}
+
+// isIn reports whether id is a member of a sorted set.
+func isIn(set model.ZSet, id string) bool {
+	_, ok := set[id]
+	return ok
+}
+
+// parsed returns those ids that are a job's.
+func parsed(ids []string) []wire.JobID {
+	var jobs []wire.JobID
+	for _, id := range ids {
+		if job, err := wire.ParseStoredJobID(id); err == nil {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
 // from returns ids of a sorted set, the first ones or any, and now and then one
 // twice.
 func (w *world) from(set model.ZSet, n int) []wire.JobID {
-	order := slices.DeleteFunc(set.Order(), func(id string) bool {
-		_, err := wire.ParseStoredJobID(id)
-		return err != nil
-	})
+	ids := parsed(set.Order())
 	if w.chance(30) {
-		w.random.Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
+		w.random.Shuffle(len(ids), func(i, k int) { ids[i], ids[k] = ids[k], ids[i] })
 	}
-	var ids []wire.JobID
-	for _, id := range order[:min(len(order), 1+w.random.IntN(n))] {
-		ids = append(ids, jobID(id))
-	}
+	ids = ids[:min(len(ids), 1+w.random.IntN(n))]
 	if len(ids) > 0 && w.chance(8) {
 		ids = append(ids, ids[0])
 	}
@@ -73,6 +103,9 @@ func (w *world) someAdd() model.Caller {
 			if _, taken := w.state.Jobs[id.String()]; taken && w.chance(80) {
 				id = w.id()
 			}
+		}
+		if forgotten := w.forgotten(); len(forgotten) > 0 && w.chance(30) {
+			id = one(w, forgotten...)
 		}
 		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Delayed) + len(w.state.Active) + len(w.state.Waiting)
 		if _, taken := w.state.Jobs[id.String()]; w.lost(id.String()) || !taken && live > crowd && w.chance(80) {
@@ -115,7 +148,7 @@ func (w *world) someAddItem(id wire.JobID) script.AddItem {
 
 func (w *world) someOverride() model.Caller {
 	if !w.limited {
-		return nil
+		return script.Override{}
 	}
 	return script.Override{
 		Limit: one(w, "", "none", "clear", "clear", "clear", "2", "4"),
@@ -127,7 +160,7 @@ func (w *world) somePick(by *worker) model.Caller {
 	by.picks++
 	call := script.Pick{
 		Events: script.PickEvents(w.level()), History: 1000, Token: by.token(), Worker: by.id,
-		Lease: one[int64](w, 1, 1, 2, hour), Want: w.random.Int64N(5), Window: 1 + w.random.Int64N(6),
+		Lease: one[int64](w, 1, 2, 20, hour, hour), Want: w.random.Int64N(5), Window: 1 + w.random.Int64N(6),
 		Limit: one[int64](w, much, much, 0, 60, 150), Payload: one[int64](w, much, much, much, 20),
 	}
 	if w.limited && w.chance(40) {

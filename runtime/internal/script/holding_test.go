@@ -2,9 +2,11 @@ package script_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
 	"github.com/echomq/echomq-go/runtime/internal/script"
+	"github.com/echomq/echomq-go/runtime/wire"
 )
 
 // holdings returns what a worker settles or extends: mostly what it holds, but
@@ -16,6 +18,10 @@ func (w *world) holdings(by *worker, forget bool) []holding {
 		switch n := w.random.IntN(10); {
 		case n < 8 && len(by.held) > 0:
 			at := w.random.IntN(len(by.held))
+			cancelled := slices.IndexFunc(by.held, func(held holding) bool { return w.state.Cancelled(held.id) })
+			if cancelled >= 0 && w.chance(50) {
+				at = cancelled
+			}
 			chosen = append(chosen, by.held[at])
 			if forget {
 				by.past = append(by.past, by.held[at])
@@ -25,7 +31,10 @@ func (w *world) holdings(by *worker, forget bool) []holding {
 			recent := min(len(by.past), 8)
 			chosen = append(chosen, by.past[len(by.past)-1-w.random.IntN(recent)])
 		case n < 9 || w.chance(50):
-			chosen = append(chosen, holding{id: w.ids(1)[0].String(), token: one(w, by.token(), "w9:1")})
+			guess := holding{id: w.ids(1)[0].String(), token: one(w, by.token(), "w9:1")}
+			if w.state.Locks[guess.id] != guess.token { // it would not know what the job's holder does
+				chosen = append(chosen, guess)
+			}
 		}
 	}
 	if len(chosen) > 0 && w.chance(10) {
@@ -36,16 +45,25 @@ func (w *world) holdings(by *worker, forget bool) []holding {
 
 func (w *world) someSettle(by *worker) model.Caller {
 	call := script.Settle{Events: script.SettleEvents(w.level()), History: 1000}
+	givesBack := w.chance(12) // as a worker that ends
 	for _, held := range w.holdings(by, !w.chance(10)) {
 		item := w.withReport(held, script.SettleItem{
 			ID: jobID(held.id), Token: held.token,
-			Outcome: one(w, script.SettleOutcomeCompleted, script.SettleOutcomeFailed, script.SettleOutcomeFailed, script.SettleOutcomeRetry,
-				script.SettleOutcomeSnooze, script.SettleOutcomeRelease),
+			Outcome: one(w, script.SettleOutcomeCompleted, script.SettleOutcomeCompleted, script.SettleOutcomeFailed, script.SettleOutcomeFailed,
+				script.SettleOutcomeFailed, script.SettleOutcomeRetry, script.SettleOutcomeSnooze, script.SettleOutcomeRelease),
 			Value: []byte(one(w, "", "a value")), Trace: []byte(one(w, "", `["first","second"]`)),
 			Delay: one[int64](w, 0, 0, 1, 2, hour), Attempts: held.attempts + 1, Starts: held.starts,
 			Unknown: w.random.Int64N(3), Priority: held.priority,
-			Keep: w.chance(75), Announce: w.chance(20), Job: "mail",
+			Keep: w.chance(70), Announce: w.chance(20), Job: "mail",
 		})
+		switch {
+		case givesBack:
+			item.Outcome, item.Delay, item.Report = script.SettleOutcomeRelease, 0, nil
+		case w.focus == "retry" && w.chance(50): // which is about what has failed
+			item.Outcome, item.Keep, item.Report = script.SettleOutcomeFailed, true, nil
+		case w.state.Cancelled(held.id) && w.chance(40):
+			item.Outcome, item.Delay, item.Report = script.SettleOutcomeRetry, 1, nil
+		}
 		item.Unique = w.released(held, item)
 		call.Items = append(call.Items, item)
 	}
@@ -95,7 +113,11 @@ func (w *world) someLog(by *worker) model.Caller {
 
 func (w *world) someReport() model.Caller {
 	call := script.Report{Limit: one[int64](w, 0, 1, 2, 1000)}
-	for _, id := range w.ids(4) {
+	ids := w.ids(4)
+	if id := w.some(func(id string, _ *model.Job) bool { return w.state.Parts[id+":logs"] != nil }); id != "" && w.chance(50) {
+		ids = append(ids, jobID(id))
+	}
+	for _, id := range ids {
 		call.Items = append(call.Items, script.ReportItem{ID: id, After: w.random.Int64N(3)})
 	}
 	return call
@@ -180,12 +202,16 @@ func (w *world) somePromote() model.Caller {
 
 func (w *world) someRecover() model.Caller {
 	call := script.Recover{Events: script.RecoverEvents(w.level()), History: 1000}
-	for _, id := range w.from(w.state.Active, 4) {
+	ids := w.from(w.state.Active, 4)
+	if damaged := w.some(func(id string, job *model.Job) bool { return job.Foreign != "" && isIn(w.state.Active, id) }); damaged != "" && w.chance(30) {
+		ids = []wire.JobID{jobID(damaged)}
+	}
+	for _, id := range ids {
 		deadline := w.state.Active[id.String()]
 		if w.chance(10) {
 			deadline--
 		}
-		call.Items = append(call.Items, script.RecoverItem{ID: id, Deadline: deadline, Stalls: w.random.Int64N(3)})
+		call.Items = append(call.Items, script.RecoverItem{ID: id, Deadline: deadline, Stalls: one[int64](w, 0, 0, 1, 2)})
 	}
 	return call
 }
@@ -198,7 +224,7 @@ func (w *world) someTrim() model.Caller {
 	}
 	for _, id := range w.from(set, 4) {
 		call.Items = append(call.Items, script.TrimItem{
-			ID: id, Age: one[int64](w, -1, 0, 20, hour), Newer: one[int64](w, -1, 0, 1, 3),
+			ID: id, Age: one[int64](w, -1, -1, -1, 0, 20, hour), Newer: one[int64](w, -1, 0, 1, 1, 2, 3),
 		})
 	}
 	return call

@@ -2,7 +2,6 @@
 
 package script_test
 
-// underRace says that the race detector is on, which makes everything some five
-// times slower and has nothing to find in a test that does one thing after the
-// other.
+// underRace says that the race detector is on. The model test then makes a short
+// run of it: make test-model has the time for the whole.
 const underRace = true

@@ -9,39 +9,6 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-// repair is what an operator does, and the worker whose turn it is to clean up.
-func (w *world) repair(ctx context.Context) error {
-	switch n := w.random.IntN(100); {
-	case n < 2:
-		return w.make(ctx, nil, script.Counts{})
-	case n < 14:
-		return w.make(ctx, nil, w.someList())
-	case n < 26:
-		return w.make(ctx, nil, w.someView())
-	case n < 38:
-		return w.make(ctx, nil, w.someRemove())
-	case n < 55:
-		return w.make(ctx, nil, w.someRetry())
-	case n < 70:
-		return w.make(ctx, nil, w.someDrain())
-	case n < 81:
-		return w.make(ctx, nil, w.someExpel())
-	case n < 83:
-		return w.make(ctx, nil, w.someErase())
-	case n < 95:
-		return w.make(ctx, nil, w.someSweep())
-	case n < 98:
-		if w.chance(40) {
-			if err := w.make(ctx, nil, w.somePause()); err != nil {
-				return err
-			}
-		}
-		return w.make(ctx, nil, script.Obliterate{})
-	default:
-		return w.obliterate(ctx)
-	}
-}
-
 func (w *world) someList() model.Caller {
 	call := script.List{
 		Set: one(w, script.ListSetWait, script.ListSetWait, script.ListSetWait, script.ListSetPrioritized, script.ListSetDelayed, script.ListSetActive,
@@ -89,7 +56,7 @@ func (w *world) someRemove() model.Caller {
 	call := script.Remove{Events: script.RemoveEvents(w.level()), History: 1000}
 	ids := w.ids(3)
 	if w.chance(60) {
-		ids = append(ids, w.from(one(w, w.state.Quarantine, w.ended(), w.state.Failed), 2)...)
+		ids = append(ids, w.from(one(w, w.state.Quarantine, w.state.Completed, w.state.Failed), 2)...)
 	}
 	for _, id := range ids {
 		call.Items = append(call.Items, script.RemoveItem{ID: id})
@@ -103,8 +70,8 @@ func (w *world) someRetry() model.Caller {
 	if w.chance(40) {
 		ids = append(ids, w.ids(2)...)
 	}
-	for _, id := range w.state.Failed.Order() { // what is rare: the damaged, and those whose key another has
-		if job, err := wire.ParseStoredJobID(id); err == nil && (w.state.Tainted[id] || w.rivalled(id)) {
+	for _, id := range w.state.Failed.Order() { // what is rare: the damaged, and those whose key they do not hold
+		if job, err := wire.ParseStoredJobID(id); err == nil && (w.state.Tainted[id] || w.bereft(id)) {
 			ids = append(ids, job)
 		}
 	}

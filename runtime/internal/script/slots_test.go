@@ -27,18 +27,6 @@ func (w *world) scheduler() wire.SchedulerID {
 	return schedulerID(fmt.Sprintf("s%d", w.random.IntN(schedulers)))
 }
 
-// someSlots is a call about schedulers.
-func (w *world) someSlots() model.Caller {
-	switch n := w.random.IntN(20); {
-	case n < 7, w.clock == 0:
-		return w.someSchedule()
-	case n < 9:
-		return w.someUnschedule()
-	default:
-		return w.someTick()
-	}
-}
-
 func (w *world) someUnschedule() model.Caller {
 	call := script.Unschedule{}
 	for range 1 + w.random.IntN(2) {
@@ -58,7 +46,7 @@ func (w *world) someSchedule() model.Caller {
 			Data: []byte("{}"), Version: 1, Priority: one[int64](w, 0, 2), Limit: one[int64](w, 0, 0, 1, 2),
 			Computed: w.chance(20), Zone: one(w, "", "", "", "Asia/Tokyo"),
 		}
-		if seen[item.Scheduler] && !w.chance(10) {
+		if seen[item.Scheduler] && !w.chance(40) {
 			continue
 		}
 		seen[item.Scheduler] = true
@@ -68,6 +56,9 @@ func (w *world) someSchedule() model.Caller {
 }
 
 func (w *world) someTick() model.Caller {
+	if w.clock == 0 { // it is not known yet
+		return nil
+	}
 	call := script.Tick{Events: script.TickEvents(w.level()), History: 1000}
 	for range 1 + w.random.IntN(3) {
 		id := w.scheduler()
@@ -98,7 +89,7 @@ func (w *world) someTick() model.Caller {
 			item.Next = wire.Never
 		}
 		item.ID = id.Slot(item.Slot)
-		if taken := w.ids(1)[0]; w.chance(5) && w.state.Jobs[taken.String()] != nil {
+		if taken := w.ids(1)[0]; w.chance(20) && w.state.Jobs[taken.String()] != nil {
 			item.ID = taken
 		}
 		if !w.lost(item.ID.String()) {

@@ -2,6 +2,7 @@ package script_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,37 +16,73 @@ import (
 // stubTime is for how long the stub of an ended job is kept at most.
 const stubTime = time.Minute
 
-// read returns every key of the queue but the events. What hint has at a key
-// says which type is expected there, which saves a question.
-func (b *bench) read(ctx context.Context, hint model.Store) (model.Store, error) {
+// look returns every key of the queue but the events, and the events that were
+// written since the last time. If the keys are those that are expected and of
+// their types, it takes one round trip.
+func (b *bench) look(ctx context.Context, expected model.Store) (model.Store, model.Stream, error) {
+	pipe := b.client.Pipeline()
+	keys := pipe.Keys(ctx, b.queue.Key("*"))
+	written := pipe.XRange(ctx, b.queue.Key("events"), b.seen, "+")
+	reads := make(map[string]reading, len(expected))
+	for suffix, value := range expected {
+		reads[suffix] = readingOf(ctx, pipe, b.queue.Key(suffix), kindOf(value))
+	}
+	_, err := pipe.Exec(ctx)
+	if err != nil && !redis.HasErrorPrefix(err, "WRONGTYPE") && !errors.Is(err, redis.Nil) {
+		return nil, nil, err
+	}
+	events := b.readEvents(written.Val())
+	there := 0
+	for _, key := range keys.Val() {
+		if _, ok := expected[b.suffix(key)]; ok {
+			there++
+		} else if key != b.queue.Key("events") {
+			there = -len(expected)
+		}
+	}
+	if err != nil || there != len(expected) {
+		store, err := b.read(ctx)
+		return store, events, err
+	}
+	store := make(model.Store, len(expected))
+	for suffix, reading := range reads {
+		store[suffix] = reading.value()
+	}
+	return store, events, nil
+}
+
+// read returns every key of the queue but the events.
+func (b *bench) read(ctx context.Context) (model.Store, error) {
 	keys, err := b.client.Keys(ctx, b.queue.Key("*")).Result()
 	if err != nil {
 		return nil, err
 	}
 	keys = slices.DeleteFunc(keys, func(key string) bool { return key == b.queue.Key("events") })
-	kinds := map[string]string{}
+	store := model.Store{}
+	if len(keys) == 0 {
+		return store, nil
+	}
 	pipe := b.client.Pipeline()
-	asked := map[string]*redis.StatusCmd{}
-	for _, key := range keys {
-		if kind := kindOf(hint[b.suffix(key)]); kind != "" {
-			kinds[key] = kind
-		} else {
-			asked[key] = pipe.Type(ctx, key)
+	kinds := make([]*redis.StatusCmd, len(keys))
+	for i, key := range keys {
+		kinds[i] = pipe.Type(ctx, key)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
+	}
+	reads := make([]reading, len(keys))
+	for i, key := range keys {
+		if reads[i] = readingOf(ctx, pipe, key, kinds[i].Val()); reads[i].content == nil {
+			return nil, fmt.Errorf("key %q has the type %q", key, kinds[i].Val())
 		}
 	}
-	if len(asked) > 0 {
-		if _, err := pipe.Exec(ctx); err != nil {
-			return nil, err
-		}
-		for key, cmd := range asked {
-			kinds[key] = cmd.Val()
-		}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
 	}
-	store, err := b.readKinds(ctx, keys, kinds)
-	if err != nil && hint != nil && redis.HasErrorPrefix(err, "WRONGTYPE") {
-		return b.read(ctx, nil)
+	for i, key := range keys {
+		store[b.suffix(key)] = reads[i].value()
 	}
-	return store, err
+	return store, nil
 }
 
 func (b *bench) suffix(key string) string { return strings.TrimPrefix(key, b.queue.Key("")) }
@@ -66,50 +103,38 @@ func kindOf(value any) string {
 	return ""
 }
 
-// readKinds reads keys of known types in one round trip.
-func (b *bench) readKinds(ctx context.Context, keys []string, kinds map[string]string) (model.Store, error) {
-	store := model.Store{}
-	if len(keys) == 0 {
-		return store, nil
-	}
-	pipe := b.client.Pipeline()
-	values := make([]redis.Cmder, len(keys))
-	expiries := make([]*redis.DurationCmd, len(keys))
-	for i, key := range keys {
-		switch kinds[key] {
-		case "list":
-			values[i] = pipe.LRange(ctx, key, 0, -1)
-		case "hash":
-			values[i] = pipe.HGetAll(ctx, key)
-			expiries[i] = pipe.PTTL(ctx, key)
-		case "zset":
-			values[i] = pipe.ZRangeWithScores(ctx, key, 0, -1)
-		case "set":
-			values[i] = pipe.SMembers(ctx, key)
-		case "string":
-			values[i] = pipe.Get(ctx, key)
-		default:
-			return nil, fmt.Errorf("key %q has the type %q", key, kinds[key])
-		}
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, err
-	}
-	for i, key := range keys {
-		store[b.suffix(key)] = valueOf(values[i], expiries[i])
-	}
-	return store, nil
+// reading is what a key is read by.
+type reading struct {
+	content redis.Cmder
+	expiry  *redis.DurationCmd // of a hash
 }
 
-func valueOf(cmd redis.Cmder, expiry *redis.DurationCmd) any {
-	switch cmd := cmd.(type) {
+// readingOf asks for what a key of a kind has; for nothing if the kind is unknown.
+func readingOf(ctx context.Context, pipe redis.Pipeliner, key, kind string) reading {
+	switch kind {
+	case "list":
+		return reading{content: pipe.LRange(ctx, key, 0, -1)}
+	case "hash":
+		return reading{content: pipe.HGetAll(ctx, key), expiry: pipe.PTTL(ctx, key)}
+	case "zset":
+		return reading{content: pipe.ZRangeWithScores(ctx, key, 0, -1)}
+	case "set":
+		return reading{content: pipe.SMembers(ctx, key)}
+	case "string":
+		return reading{content: pipe.Get(ctx, key)}
+	}
+	return reading{}
+}
+
+func (r reading) value() any {
+	switch cmd := r.content.(type) {
 	case *redis.StringSliceCmd:
 		if cmd.Name() == "smembers" {
 			return model.Set(slices.Sorted(slices.Values(cmd.Val())))
 		}
 		return model.List(cmd.Val())
 	case *redis.MapStringStringCmd:
-		if left := expiry.Val(); left > 0 && left <= stubTime {
+		if left := r.expiry.Val(); left > 0 && left <= stubTime {
 			return model.Stub(cmd.Val())
 		}
 		return model.Hash(cmd.Val())
@@ -122,15 +147,11 @@ func valueOf(cmd redis.Cmder, expiry *redis.DurationCmd) any {
 	case *redis.StringCmd:
 		return model.Text(cmd.Val())
 	}
-	panic(fmt.Sprintf("unexpected command %s", cmd))
+	panic(fmt.Sprintf("unexpected command %s", r.content))
 }
 
-// events returns the events that were written since the last time.
-func (b *bench) events(ctx context.Context) (model.Stream, error) {
-	entries, err := b.client.XRange(ctx, b.queue.Key("events"), b.seen, "+").Result()
-	if err != nil {
-		return nil, err
-	}
+// readEvents returns what new entries of the stream say.
+func (b *bench) readEvents(entries []redis.XMessage) model.Stream {
 	var events model.Stream
 	for _, entry := range entries {
 		name, _ := entry.Values["event"].(string)
@@ -144,18 +165,17 @@ func (b *bench) events(ctx context.Context) (model.Stream, error) {
 		events = append(events, model.Event{Name: name, ID: id, Fields: model.EventFields(fields)})
 		b.seen = "(" + entry.ID
 	}
-	return events, nil
+	return events
 }
 
 // readAll returns every key of the queue, the events among them.
 func (b *bench) readAll(ctx context.Context) (model.Store, error) {
-	store, err := b.read(ctx, nil)
+	store, err := b.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b.seen = "-"
-	events, err := b.events(ctx)
-	if len(events) > 0 {
+	entries, err := b.client.XRange(ctx, b.queue.Key("events"), "-", "+").Result()
+	if events := b.readEvents(entries); len(events) > 0 {
 		store["events"] = events
 	}
 	return store, err

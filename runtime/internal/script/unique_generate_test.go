@@ -11,25 +11,40 @@ import (
 )
 
 // keys is how many unique keys are in use.
-const keys = 8
+const keys = 6
 
-// key returns any unique key.
-func (w *world) key() string { return fmt.Sprintf("k%d", w.random.IntN(keys)) }
-
-func (w *world) until() script.AddUntil {
-	return one(w, script.AddUntilStarted, script.AddUntilFinished, script.AddUntilRemoved, script.AddUntilRemoved, script.AddUntilRemoved)
+// key returns any unique key, often one that a job had which has failed.
+func (w *world) key() string {
+	id := w.some(func(id string, job *model.Job) bool { return job.Fields["deid"] != "" && isIn(w.state.Failed, id) })
+	if id != "" && w.chance(40) {
+		return w.state.Jobs[id].Fields["deid"]
+	}
+	return fmt.Sprintf("k%d", w.random.IntN(keys))
 }
 
-func (w *world) term() int64 { return one[int64](w, 0, 0, 0, 0, 1, hour) }
-
-// rivalled reports whether another job holds the key that the job id came with.
-func (w *world) rivalled(id string) bool {
-	job := w.state.Jobs[id]
-	if job == nil {
-		return false
+// forgotten returns the jobs that hold a key, and of which nothing else is left.
+func (w *world) forgotten() []wire.JobID {
+	var ids []string
+	for _, id := range w.state.Dedup {
+		if w.state.Jobs[id] == nil && !w.lost(id) {
+			ids = append(ids, id)
+		}
 	}
-	holder, held := w.state.Dedup[job.Fields["deid"]]
-	return held && holder != id
+	slices.Sort(ids)
+	return parsed(ids)
+}
+
+func (w *world) until() script.AddUntil {
+	return one(w, script.AddUntilStarted, script.AddUntilFinished, script.AddUntilFinished, script.AddUntilRemoved, script.AddUntilRemoved)
+}
+
+func (w *world) term() int64 { return one[int64](w, 0, 0, 0, 1, 1, hour) }
+
+// bereft reports whether the job id came with a key that it does not hold any
+// more.
+func (w *world) bereft(id string) bool {
+	job := w.state.Jobs[id]
+	return job != nil && job.Fields["deid"] != "" && w.state.Dedup[job.Fields["deid"]] != id
 }
 
 // released returns the key that a settle releases, as the worker knows it.
@@ -50,11 +65,9 @@ func (w *world) released(held holding, item script.SettleItem) string {
 // holder returns a key and the job that holds it, or is believed to.
 func (w *world) holder() (key string, id wire.JobID) {
 	held := slices.Sorted(maps.Keys(w.state.Dedup))
-	ended := slices.DeleteFunc(slices.Clone(held), func(key string) bool {
-		place := w.state.Place(w.state.Dedup[key])
-		return place != "completed" && place != "failed"
-	})
-	if len(ended) > 0 && w.chance(40) {
+	place := one(w, "completed", "failed")
+	ended := slices.DeleteFunc(slices.Clone(held), func(key string) bool { return w.state.Place(w.state.Dedup[key]) != place })
+	if len(ended) > 0 && w.chance(60) {
 		held = ended
 	}
 	if len(held) == 0 || w.chance(10) {

@@ -26,7 +26,8 @@ type world struct {
 	recent  []model.Caller
 	log     []entry // of the last steps
 	step    int
-	focus   string // the script that is called more often than others
+	focus   string // the script that is called more often than others, and meets more damage
+	refused int    // calls that were made while the queue spoke another version
 }
 
 // worker is what a worker knows. It may be wrong.
@@ -49,12 +50,13 @@ type holding struct {
 
 const (
 	population = 60 // ids in use
-	crowd      = 14 // jobs above which few are added
+	crowd      = 18 // jobs above which few are added
 	keptLog    = 20
 )
 
-func newWorld(b *bench, seed uint64) *world {
-	w := &world{bench: b, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), state: model.New(), limited: seed%2 == 0}
+func newWorld(b *bench, seed uint64, focus string) *world {
+	w := &world{bench: b, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), state: model.New(), limited: seed%2 == 0, focus: focus}
+	w.refused = w.random.IntN(len(callings))
 	for i := range 3 {
 		w.workers = append(w.workers, &worker{id: fmt.Sprintf("w%d", i)})
 	}
@@ -74,84 +76,6 @@ func (w *world) run(ctx context.Context, steps int, most time.Duration) error {
 		}
 	}
 	return nil
-}
-
-// act makes one step.
-func (w *world) act(ctx context.Context) error {
-	if w.chance(8) {
-		return w.make(ctx, nil, w.someSlots())
-	}
-	if w.chance(3) {
-		return w.make(ctx, nil, w.someChange())
-	}
-	worker := w.workers[w.random.IntN(len(w.workers))]
-	switch n := w.random.IntN(100); {
-	case n < 12:
-		return w.make(ctx, nil, one(w, w.someDeliver, w.someDeliver, w.someCollect, w.someAcknowledge, w.someVerify)())
-	case n < 30 && w.focus != "":
-		return w.make(ctx, worker, w.someOf(w.focus, worker))
-	}
-	switch n := w.random.IntN(108); {
-	case n < 16:
-		return w.make(ctx, nil, w.someAdd())
-	case n < 24:
-		return w.repair(ctx)
-	case n < 40:
-		return w.make(ctx, worker, w.somePick(worker))
-	case n < 54:
-		return w.make(ctx, worker, w.someSettle(worker))
-	case n < 56:
-		return w.make(ctx, worker, w.someExtend(worker))
-	case n < 58:
-		return w.make(ctx, worker, w.someProgress(worker))
-	case n < 61:
-		return w.make(ctx, worker, w.someLog(worker))
-	case n < 64:
-		return w.make(ctx, nil, w.someReport())
-	case n < 67:
-		return w.make(ctx, nil, w.somePromote())
-	case n < 71:
-		return w.make(ctx, nil, w.someRecover())
-	case n < 73:
-		return w.make(ctx, nil, w.someCancel())
-	case n < 74:
-		return w.make(ctx, worker, w.someLeave(worker))
-	case n < 75:
-		return w.make(ctx, nil, script.Due{Limit: one[int64](w, 1, 2, 4, 500, 500)})
-	case n < 77:
-		return w.make(ctx, nil, script.Inspect{Items: inspectItems(w.ids(6))})
-	case n < 80:
-		return w.make(ctx, nil, w.someTrim())
-	case n < 84:
-		return w.replay(ctx)
-	case n < 85:
-		return w.make(ctx, nil, w.turn())
-	case n < 86:
-		return w.make(ctx, nil, w.someOverride())
-	case n < 88:
-		*worker = *newcomer(worker)
-		w.note("%s crashes", worker.id)
-		return nil
-	case n < 100:
-		return w.disturb(ctx)
-	case n < 102:
-		return w.make(ctx, nil, w.someHeal())
-	case n < 104:
-		return w.make(ctx, nil, script.Prune{Limit: one[int64](w, 1, 2, 1000)})
-	default:
-		return w.make(ctx, nil, w.someReplace())
-	}
-}
-
-// turn pauses the queue or resumes it. It is paused a quarter of the time.
-func (w *world) turn() model.Caller {
-	switch pausing := w.chance(30); {
-	case w.state.Paused == pausing && w.chance(50):
-		return nil
-	case pausing:
-		return w.somePause()
-	}
-	return script.Resume{Events: script.ResumeEvents(w.level()), History: 1000}
 }
 
 func (w *world) somePause() model.Caller {
@@ -186,7 +110,10 @@ func (w *world) replay(ctx context.Context) error {
 
 // lost reports whether a job's hash was lost while its id stands somewhere. To
 // add it again would make it stand in two places, which no script can know.
-func (w *world) lost(id string) bool { return w.state.Tainted[id] && w.state.Jobs[id] == nil }
+func (w *world) lost(id string) bool {
+	_, locked := w.state.Locks[id]
+	return w.state.Jobs[id] == nil && (locked || w.state.Place(id) != "")
+}
 
 // make makes a call for a worker, who may not see the answer, and compares.
 func (w *world) make(ctx context.Context, worker *worker, call model.Caller) error {
@@ -234,16 +161,12 @@ func (w *world) make(ctx context.Context, worker *worker, call model.Caller) err
 // compare compares the store and the events with what the model predicts.
 func (w *world) compare(ctx context.Context) error {
 	want := w.state.Store()
-	got, err := w.read(ctx, want)
+	got, events, err := w.look(ctx, want)
 	if err != nil {
 		return err
 	}
 	if !want.Equal(got) {
 		return fmt.Errorf("the store is not as predicted (- model, + engine):\n%s", model.Diff(want.String(), got.String()))
-	}
-	events, err := w.events(ctx)
-	if err != nil {
-		return err
 	}
 	if !slices.Equal(events, w.state.Events) {
 		return fmt.Errorf("the model predicted the events %v but there were %v", w.state.Events, events)
