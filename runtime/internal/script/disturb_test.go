@@ -213,7 +213,7 @@ func (w *world) plantOddID(ctx context.Context) error {
 	if w.state.Place(id) != "" {
 		return nil
 	}
-	if w.chance(50) {
+	if id == model.DueMember || w.chance(50) {
 		return w.plantOddScore(ctx, id)
 	}
 	w.note("the id %q gets into wait", id)
@@ -230,6 +230,9 @@ func (w *world) plantOddID(ctx context.Context) error {
 // plantOddScore is plantOddID for the sorted sets.
 func (w *world) plantOddScore(ctx context.Context, id string) error {
 	key := one(w, "delayed", "active", "completed", "failed", "prioritized")
+	if id == model.DueMember && key == "prioritized" { // as a head it could not be told from the marker's own
+		key = "delayed"
+	}
 	set := map[string]model.ZSet{
 		"delayed": w.state.Delayed, "active": w.state.Active, "completed": w.state.Completed, "failed": w.state.Failed,
 		"prioritized": w.state.Prioritized,

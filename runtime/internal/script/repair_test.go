@@ -129,6 +129,43 @@ func TestDrain(t *testing.T) {
 	}})
 }
 
+func TestExpel(t *testing.T) {
+	try(t, []transition{{
+		name: "what cannot be a job goes into quarantine, and leaves room under the limit if it was active",
+		before: `
+			meta     hash version=echomq:2.0.0 blocked=limit
+			wait     list w
+			active   zset "a b"=1000
+			delayed  zset "c d"=1000
+			reserved hash "a b"=w:1
+			w        hash name=mail`,
+		call: script.Expel{Events: "final", History: 100, To: "quarantine",
+			Items: []script.ExpelItem{{Member: "a b"}, {Member: "c d"}, {Member: "e f"}, {Member: "w"}}},
+		reply: `{Results:[{Verdict:expelled} {Verdict:expelled} {Verdict:missing} {Verdict:kept}]}`,
+		after: `
+			meta       hash version=echomq:2.0.0
+			wait       list w
+			quarantine zset "a b"=now "c d"=now
+			marker     zset ~due=1
+			w          hash name=mail
+			events     stream "quarantined/a b" "quarantined/c d"`,
+	}, {
+		name: "one that was not active leaves the queue blocked",
+		before: `
+			meta    hash version=echomq:2.0.0 blocked=limit
+			active  zset a=1000
+			delayed zset "c d"=1000
+			a       hash name=mail`,
+		call:  script.Expel{Events: "none", History: 100, To: "quarantine", Items: []script.ExpelItem{{Member: "c d"}}},
+		reply: `{Results:[{Verdict:expelled}]}`,
+		after: `
+			meta       hash blocked=limit version=echomq:2.0.0
+			active     zset a=1000
+			quarantine zset "c d"=now
+			a          hash name=mail`,
+	}})
+}
+
 // TestListFindsItsPlaceAmongEqualScores lists many ids of one score, of which
 // the last of each page is taken away before the next.
 func TestListFindsItsPlaceAmongEqualScores(t *testing.T) {
