@@ -145,11 +145,14 @@ for i = 1, count do
   end
 end
 for u = #unfit, 1, -1 do
-  leaving[#leaving + 1] = unfit[u]
+  -- In the marker ~due is no id.
+  if unfit[u] ~= '~due' then
+    leaving[#leaving + 1] = unfit[u]
+  end
 end
-if #leaving > 0 then
+if #leaving + #unfit > 0 then
   -- The marker tells of work if and only if there is some.
-  local told = redis.call('ZREM', KEYS[7], unpack(leaving))
+  local told = #leaving > 0 and redis.call('ZREM', KEYS[7], unpack(leaving)) or 0
   if #keys > 0 then
     redis.call('DEL', unpack(keys))
   end

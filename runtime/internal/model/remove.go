@@ -117,8 +117,10 @@ func (s *State) quiet(ids []string) {
 	}
 	told := false
 	for _, id := range ids {
-		told = told || s.Marker.has(id)
-		delete(s.Marker, id)
+		if id != DueMember {
+			told = told || s.Marker.has(id)
+			delete(s.Marker, id)
+		}
 	}
 	if len(s.Wait)+len(s.Prioritized) == 0 {
 		for id := range s.Marker {

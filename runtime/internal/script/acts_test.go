@@ -16,9 +16,9 @@ type calling struct {
 
 // callings are those of every script, once each.
 var callings = []calling{
-	{"add", 140, func(w *world, _ *worker) model.Caller { return w.someAdd() }},
-	{"pick", 170, func(w *world, by *worker) model.Caller { return w.somePick(by) }},
-	{"settle", 110, func(w *world, by *worker) model.Caller { return w.someSettle(by) }},
+	{"add", 130, func(w *world, _ *worker) model.Caller { return w.someAdd() }},
+	{"pick", 150, func(w *world, by *worker) model.Caller { return w.somePick(by) }},
+	{"settle", 190, func(w *world, by *worker) model.Caller { return w.someSettle(by) }},
 	{"extend", 20, func(w *world, by *worker) model.Caller { return w.someExtend(by) }},
 	{"leave", 10, func(w *world, by *worker) model.Caller { return w.someLeave(by) }},
 	{"progress", 15, func(w *world, by *worker) model.Caller { return w.someProgress(by) }},
@@ -85,12 +85,12 @@ func (w *world) act(ctx context.Context) error {
 		return w.disturb(ctx)
 	case n < 160:
 		return w.replay(ctx)
-	case n < 175:
+	case n < 170:
 		worker := one(w, w.workers...)
 		*worker = *newcomer(worker)
 		w.note("%s crashes", worker.id)
 		return nil
-	case n < 178, n < 205 && w.focus == "obliterate":
+	case n < 172, n < 200 && w.focus == "obliterate":
 		return w.obliterate(ctx)
 	}
 	c := w.calling()

@@ -20,9 +20,12 @@ func (w *world) disturb(ctx context.Context) error {
 	disturbances := []func(context.Context) error{
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
 		w.loseHash, w.loseHash, w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLast, w.loseLast,
-		w.damageFailed, w.damageFailed, w.damageFailed, w.damageFailed, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts, w.turnCounter, w.loseDependencies,
+		w.damageFailed, w.damageFailed, w.loseLock, w.plantOddID, w.plantOddID, w.plantParts, w.turnCounter, w.loseDependencies,
 		w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion, w.meetForeignVersion,
 		w.cleanQuarantine, w.loseRecord, w.spoilOverride,
+	}
+	if w.focus == "retry" && w.chance(25) {
+		disturbances = []func(context.Context) error{w.damageFailed}
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err

@@ -107,7 +107,7 @@ func (w *world) someAdd() model.Caller {
 		if forgotten := w.forgotten(); len(forgotten) > 0 && w.chance(30) {
 			id = one(w, forgotten...)
 		}
-		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Delayed) + len(w.state.Active) + len(w.state.Waiting)
+		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Active) + (len(w.state.Delayed)+len(w.state.Waiting))/2
 		if _, taken := w.state.Jobs[id.String()]; w.lost(id.String()) || !taken && live > crowd && w.chance(80) {
 			continue
 		}

@@ -10,14 +10,21 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-// keys is how many unique keys are in use.
-const keys = 6
+// keys is how many unique keys are in use, and fewKeys how many where jobs are to
+// want the same.
+const (
+	keys    = 12
+	fewKeys = 5
+)
 
 // key returns any unique key, often one that a job had which has failed.
 func (w *world) key() string {
 	id := w.some(func(id string, job *model.Job) bool { return job.Fields["deid"] != "" && isIn(w.state.Failed, id) })
 	if id != "" && w.chance(40) {
 		return w.state.Jobs[id].Fields["deid"]
+	}
+	if w.focus == "retry" {
+		return fmt.Sprintf("k%d", w.random.IntN(fewKeys))
 	}
 	return fmt.Sprintf("k%d", w.random.IntN(keys))
 }
@@ -35,10 +42,18 @@ func (w *world) forgotten() []wire.JobID {
 }
 
 func (w *world) until() script.AddUntil {
+	if w.focus == "retry" && w.chance(60) {
+		return script.AddUntilFinished
+	}
 	return one(w, script.AddUntilStarted, script.AddUntilFinished, script.AddUntilFinished, script.AddUntilRemoved, script.AddUntilRemoved)
 }
 
-func (w *world) term() int64 { return one[int64](w, 0, 0, 0, 1, 1, hour) }
+func (w *world) term() int64 {
+	if w.focus == "retry" {
+		return one[int64](w, 0, 1, 1, hour)
+	}
+	return one[int64](w, 0, 0, 0, 0, 1, hour)
+}
 
 // bereft reports whether the job id came with a key that it does not hold any
 // more.
@@ -65,8 +80,8 @@ func (w *world) released(held holding, item script.SettleItem) string {
 // holder returns a key and the job that holds it, or is believed to.
 func (w *world) holder() (key string, id wire.JobID) {
 	held := slices.Sorted(maps.Keys(w.state.Dedup))
-	place := one(w, "completed", "failed")
-	ended := slices.DeleteFunc(slices.Clone(held), func(key string) bool { return w.state.Place(w.state.Dedup[key]) != place })
+	places := one(w, []string{"completed", "failed"}, []string{"failed"})
+	ended := slices.DeleteFunc(slices.Clone(held), func(key string) bool { return !slices.Contains(places, w.state.Place(w.state.Dedup[key])) })
 	if len(ended) > 0 && w.chance(60) {
 		held = ended
 	}

@@ -50,7 +50,7 @@ type holding struct {
 
 const (
 	population = 60 // ids in use
-	crowd      = 18 // jobs above which few are added
+	crowd      = 16 // jobs that run or wait above which few are added
 	keptLog    = 20
 )
 
