@@ -27,7 +27,7 @@ var callings = []calling{
 	{"promote", 30, func(w *world, _ *worker) model.Caller { return w.somePromote() }},
 	{"recover", 45, func(w *world, _ *worker) model.Caller { return w.someRecover() }},
 	{"cancel", 20, func(w *world, _ *worker) model.Caller { return w.someCancel() }},
-	{"change", 30, func(w *world, _ *worker) model.Caller { return w.someChange() }},
+	{"change", 50, func(w *world, _ *worker) model.Caller { return w.someChange() }},
 	{"due", 8, func(w *world, _ *worker) model.Caller { return script.Due{Limit: one[int64](w, 1, 2, 4, 500, 500)} }},
 	{"inspect", 15, func(w *world, _ *worker) model.Caller { return script.Inspect{Items: inspectItems(w.ids(6))} }},
 	{"trim", 20, func(w *world, _ *worker) model.Caller { return w.someTrim() }},

@@ -175,7 +175,7 @@ func (w *world) somePick(by *worker) model.Caller {
 	if w.chance(60) {
 		guesses = w.state.Next(int(call.Want))
 	}
-	if !w.chance(20) {
+	if !w.chance(30) {
 		for _, id := range guesses {
 			if job, err := wire.ParseStoredJobID(id); err == nil {
 				call.Items = append(call.Items, script.PickItem{ID: job})

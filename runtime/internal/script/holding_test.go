@@ -176,15 +176,19 @@ func (w *world) someChange() model.Caller {
 			waiting[id] = int64(i)
 		}
 		ids = w.from(waiting, 4)
-	case n < 7:
+	case n < 6:
 		ids = w.from(w.state.Delayed, 3)
 	case n < 9:
 		ids = w.from(w.state.Prioritized, 3)
+		if w.chance(50) {
+			call.Delay, call.Due = -1, 0
+			call.Priority = one[int64](w, 0, 1, 2)
+		}
 	case len(w.state.Waiting) > 0:
 		ids = w.from(w.state.Waiting, 2)
 	}
 	for _, id := range ids {
-		call.Items = append(call.Items, script.ChangeItem{ID: id, Name: one(w, "", "", "mail", "mail", "other")})
+		call.Items = append(call.Items, script.ChangeItem{ID: id, Name: one(w, "", "", "", "", "mail", "other")})
 	}
 	if len(call.Items) == 0 {
 		return nil

@@ -25,7 +25,7 @@ const seedVariable = "EMQ_MODEL_SEED"
 // stepsOfSeed is how many steps a seed makes, and timeOfSeed is for how long it
 // makes them on a slow machine: less than a stub is kept.
 const (
-	stepsOfSeed = 2000
+	stepsOfSeed = 2400
 	timeOfSeed  = 40 * time.Second
 )
 
@@ -33,10 +33,10 @@ const (
 // reached must be.
 type effort struct{ seeds, least int }
 
-// efforts make 160,000 steps on Valkey, of which more than 100,000 must run.
+// efforts make 200,000 steps on Valkey, of which more than 100,000 must run.
 var efforts = map[enginetest.Kind]effort{
-	enginetest.Valkey: {seeds: 80, least: 100},
-	enginetest.Redis:  {seeds: 40, least: 30},
+	enginetest.Valkey: {seeds: 84, least: 100},
+	enginetest.Redis:  {seeds: 42, least: 30},
 	// What is rare may not come.
 	enginetest.Miniredis:     {seeds: 1}, // it is slow
 	enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey
@@ -73,7 +73,7 @@ func TestModel(t *testing.T) {
 // focusOf returns the script that a seed is about: each in its turn, and those twice
 // of which some is rare.
 func focusOf(seed uint64) string {
-	focuses := []string{"retry", "replace", "verify"}
+	focuses := []string{"retry", "replace", "change", "verify"}
 	for _, c := range callings {
 		focuses = append(focuses, c.script)
 	}

@@ -14,7 +14,7 @@ import (
 // want the same.
 const (
 	keys    = 12
-	fewKeys = 5
+	fewKeys = 3
 )
 
 // key returns any unique key, often one that a job had which has failed.
