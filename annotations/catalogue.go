@@ -285,11 +285,29 @@ var (
 		"Whoever awaits the result of a job that an older worker handled, or the other way round, would get one that is empty. With a new version old workers do not handle new jobs.")
 	RuleRecoded = rule("E088", "another codec",
 		"%s is encoded as %s now, and jobs that are enqueued as %s; raise the version (//emq:job %s), or accept the break (emqgen -accept %s)",
-		"A job carries the name of its codec. With a new version the old one is read in its own codec.")
+		"A job carries the name of its codec. Every worker reads JSON, but only one whose job has codec=msgpack reads msgpack; others give such jobs back, again and again.")
 	RuleJobGone = rule("E089", "job that is gone",
-		"job %q of queue %q is no longer declared, but may still be enqueued; declare it, or accept that nobody handles it any more (emqgen -accept %s)",
+		"job %q of queue %q is no longer declared, but may still be enqueued; write was=%[3]s above the job that it is now, or //emq:retired %[4]s to=failed above the package clause, or accept that nobody handles it (emqgen -accept %[3]s)",
 		"Jobs that no worker knows are given back, again and again. So a job that goes, or whose name or queue changes, leaves something to be done about those that are enqueued.")
 	RuleVersionLowered = rule("E090", "version lowered",
 		"%s had version %d and has version %d now, so workers that run could not tell old payloads from new ones; raise it, or accept the break (emqgen -accept %[4]s)",
 		"A version that was used is used up. The one after a mistake is a higher one.")
+	RuleOldest = rule("E091", "oldest version that is newer than the current one",
+		"oldest=%d is above version %d, which is the one that the job has",
+		"The oldest version that is read is at most the current one.")
+	RuleWas = rule("E092", "former name that the job cannot have had",
+		"%s",
+		"A job has a name on the wire, by which a worker finds its handler. A former one belongs to nobody else, and its queue is one that this package declares, because only workers of that queue find jobs there.")
+	RuleRetired = rule("E093", "retired job that cannot be one",
+		"%s",
+		"A retired job is one that was declared here and is no longer. The workers of its queue end the jobs that are still enqueued.")
+	RuleFormerUnknown = rule("E094", "former job that the lock does not know",
+		"emq.lock knows no job %q of queue %q%s",
+		"What was enqueued from this package stands in its lock. A name that does not is hardly the right one.")
+	RuleWasDropped = rule("E095", "former name that is dropped",
+		"%s was %s, and jobs that are enqueued may still be called so; keep was=%s, or accept that nobody handles them (emqgen -accept %s)",
+		"A former name can go when no job is enqueued under it any more, which the generator cannot know.")
+	RuleOlderType = rule("E096", "older version that cannot be read",
+		"version %d of %s cannot be read any more: %s; end it, with oldest=%d",
+		"The types of older payloads are generated from the lock. A type with its own encoding is not in the lock, so the package keeps it for as long as old payloads have it.")
 )

@@ -59,6 +59,7 @@ func (f *Facts) Check(report *Reporter) {
 	c := checker{Facts: f, report: report}
 	c.queues()
 	c.membership()
+	c.contracts()
 	for _, job := range f.Jobs {
 		c.retry(job.Directive("retry"))
 		c.result(job)
@@ -120,7 +121,7 @@ func (c checker) membership() {
 		jobs[k] = job
 	}
 	for _, queue := range c.Queues {
-		if !used[queue] && !stray && c.first(queue) {
+		if !used[queue] && !stray && c.first(queue) && !c.leftOver(queue) {
 			c.report.Report(RuleNoJobs, queue.Pos, queue.End, queue.Text("name"))
 		}
 	}

@@ -43,6 +43,8 @@ const (
 	KindZone
 	// KindSchedulerID is the id of a scheduler.
 	KindSchedulerID
+	// KindWas is a name that a job had, alone or with the queue that it was in.
+	KindWas
 )
 
 // wants describes the values of item, which is of this kind.
@@ -77,6 +79,8 @@ func (k Kind) wants(item *Item) string {
 		return "a time zone such as Europe/Berlin"
 	case KindSchedulerID:
 		return "an id"
+	case KindWas:
+		return "names such as Hello,push/Hello"
 	}
 	return "a value"
 }
@@ -124,6 +128,8 @@ func (k Kind) read(item *Item, v *Value) (*Rule, []any) {
 		return readZone(v)
 	case KindSchedulerID:
 		return readSchedulerID(v)
+	case KindWas:
+		return readWas(v)
 	}
 	return nil, nil
 }
@@ -153,6 +159,19 @@ func readWireName(v *Value) (*Rule, []any) {
 		return nil, nil
 	}
 	return RuleWireName, []any{v.Text, reason}
+}
+
+// readWas reads a name of which the part before the first slash, if there is one,
+// names a queue.
+func readWas(v *Value) (*Rule, []any) {
+	queue, name, moved := strings.Cut(v.Text, "/")
+	if !moved {
+		return readWireName(v)
+	}
+	if _, err := wire.ParseQueue(queue); err != nil {
+		return RuleQueueName, []any{err}
+	}
+	return readWireName(&Value{Text: name})
 }
 
 func readGoName(v *Value) (*Rule, []any) {

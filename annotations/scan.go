@@ -10,6 +10,8 @@ import (
 type Facts struct {
 	// Queues are the //emq:queue directives, in the order of the source.
 	Queues []*Directive
+	// Retired are the //emq:retired directives, in the order of the source.
+	Retired []*Directive
 	// Jobs are the types that carry //emq:job, in the order of the source.
 	Jobs []*Job
 	// Functions are those that may make the payloads of jobs that repeat.
@@ -85,10 +87,16 @@ func (s *scanner) file(file *ast.File) {
 			continue
 		}
 		directives = s.once(directives, on)
-		if on.spec == nil {
-			s.facts.Queues = append(s.facts.Queues, directives...)
-		} else {
+		if on.spec != nil {
 			s.job(on.spec, group, directives)
+			continue
+		}
+		for _, d := range directives {
+			if d.Spec.Name == "retired" {
+				s.facts.Retired = append(s.facts.Retired, d)
+			} else {
+				s.facts.Queues = append(s.facts.Queues, d)
+			}
 		}
 	}
 }

@@ -32,6 +32,18 @@ var table = []Spec{
 		},
 	},
 	{
+		Name: "retired", On: OnPackage, Repeats: true,
+		Doc: "Says what becomes of a job that is gone, but may still be enqueued.",
+		Items: []Item{
+			{Key: "name", Kind: KindWireName, Required: true,
+				Doc: "The job's name on the wire."},
+			{Key: "to", Kind: KindWord, Words: []string{"failed", "discard"}, Required: true,
+				Doc: "Whether workers fail it, so that it can be looked at, or complete and delete it."},
+			{Key: "queue", Kind: KindQueueName, Default: "the package's only queue",
+				Doc: "The wire name of the job's queue. Required where the package declares several."},
+		},
+	},
+	{
 		Name: "job", On: OnStruct, Bare: true,
 		Doc: "Makes the struct type below it the payload of a job.",
 		Items: []Item{
@@ -50,7 +62,11 @@ var table = []Spec{
 			{Key: "codec", Kind: KindWord, Words: []string{"json", "msgpack"}, Default: "json",
 				Doc: "How the payload and the result are encoded. The names of fields are those of the json tags for both."},
 			{Key: "version", Kind: KindInt, Min: 1, Max: unbounded, Default: "1",
-				Doc: "The version of the payload's contract. It travels with each job."},
+				Doc: "The version of the payload's contract. It travels with each job. For older versions that the lock remembers, the package has functions such as upgradeWelcomeV1."},
+			{Key: "oldest", Kind: KindInt, Min: 1, Max: unbounded, Default: "any",
+				Doc: "The oldest version that is still read. Jobs of older ones fail, with their payloads kept."},
+			{Key: "was", Kind: KindWas, List: 16, Default: "no other name",
+				Doc: "Names that the job had: Hello, or with the queue from which it was moved, push/Hello. Jobs that are enqueued under them are handled too."},
 		},
 	},
 	{

@@ -28,7 +28,7 @@ import (
 // what the cases import, to their export data.
 var compiled = sync.OnceValues(func() (map[string]string, error) {
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}",
-		"github.com/echomq/echomq-go/runtime", "github.com/echomq/echomq-go/runtime/msgpack", "html/template", "text/template", "math/big", "net/url")
+		"github.com/echomq/echomq-go/runtime", "github.com/echomq/echomq-go/runtime/msgpack", "html/template", "text/template", "database/sql", "math/big", "net/url")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {

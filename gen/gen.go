@@ -109,7 +109,7 @@ func (r *run) read(ctx context.Context, source *load.Source) error {
 	facts := annotations.Scan(load.Syntax(source.Files), report)
 	refuseElsewhere(source, report)
 	mistaken := len(report.Diagnostics()) > 0
-	declares := len(facts.Queues)+len(facts.Jobs) > 0
+	declares := len(facts.Queues)+len(facts.Jobs)+len(facts.Retired) > 0
 	if declares || mistaken || source.Generated == load.Ours || source.Lock != nil {
 		mistaken = broken(source, report) || mistaken
 	}

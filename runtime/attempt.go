@@ -43,7 +43,7 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 		r.settleUnrun(a.fail(fmt.Errorf("the job's record cannot be read: %w", err)))
 	case envelope.DeferredFailure != "":
 		r.settleUnrun(a.fail(errors.New(envelope.DeferredFailure)))
-	case !known, envelope.PayloadVersion > route.version, !r.reads(route, envelope.Codec):
+	case !known, envelope.PayloadVersion > route.version, !route.retired && !r.reads(route, envelope.Codec):
 		r.settleUnrun(a.handOn(known))
 	default:
 		ctx, cancel := context.WithCancelCause(r.jobs)
@@ -212,6 +212,11 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 		res.value = value
 		res.attempts++
 		res.keep = a.keeps(a.settings.keepCompleted)
+		return res
+	case errors.Is(err, errDiscarded):
+		res := a.result(script.SettleOutcomeCompleted)
+		res.attempts++
+		res.keep = a.keeps(wire.KeepOpts{None: true})
 		return res
 	case errors.Is(cause, ErrCancelled):
 		return a.fail(fmt.Errorf("%w: %w", cause, err))

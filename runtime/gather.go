@@ -103,7 +103,7 @@ func RouteToBatch[T, R any](job JobType[T, R], handle func(context.Context, []*J
 			size: orDefault(batch.Size, DefaultBatchSize), wait: orDefault(batch.Wait, DefaultBatchWait),
 			handle: handle, draining: draining,
 		}
-		return handling(job.codecs, g.join)
+		return handling(job, g.join)
 	}
 	return route
 }

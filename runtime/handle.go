@@ -1,10 +1,12 @@
 package echomq
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
@@ -64,6 +66,7 @@ type Handle[R any] struct {
 	job    wire.JobID
 	name   string
 	codec  Codec[R] // of the result; nil for JSON
+	was    string   // the names that it may have had; see formerNames
 }
 
 func handleOf[T, R any](client *Client, of JobType[T, R], job Prepared, sent Sent) Handle[R] {
@@ -165,7 +168,7 @@ func (h Handle[R]) inspect(ctx context.Context) (script.InspectResult, error) {
 		return script.InspectResult{}, err
 	}
 	found := reply.Results[0]
-	if found.Name != "" && found.Name != h.name {
+	if found.Name != "" && found.Name != h.name && !strings.Contains(h.was, "\x00"+found.Name+"\x00") {
 		return script.InspectResult{}, h.wrap("look at", fmt.Errorf("%w: it is %q, not %q", ErrJobMismatch, found.Name, h.name))
 	}
 	return found, nil
@@ -179,7 +182,7 @@ func (h Handle[R]) result(found script.InspectResult) (R, error) {
 	if !found.Kept {
 		return result, h.wrap("await", ErrNotKept)
 	}
-	value, err := h.client.transforms.open(h.queue.Name(), h.name, found.Codec, []byte(found.Value))
+	value, err := h.client.transforms.open(h.queue.Name(), cmp.Or(found.Name, h.name), found.Codec, []byte(found.Value))
 	if err == nil {
 		result, err = decodeResult(h.codec, found.Codec, value)
 	}

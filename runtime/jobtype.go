@@ -13,6 +13,7 @@ type JobType[T, R any] struct {
 	spec   JobSpec
 	unique func(*UniqueKey, *T) // nil for a job that is not unique by its payload
 	codecs codecs[T, R]
+	older  []Older[T] // by version
 }
 
 // NewJobType returns the job type that spec describes.
@@ -45,5 +46,5 @@ func (t JobType[T, R]) Handle(client *Client, id string, opts ...HandleOption) (
 	if err != nil {
 		return Handle[R]{}, fmt.Errorf("echomq: job %s: %w", t.spec.Name, err)
 	}
-	return Handle[R]{ID: id, client: client, queue: queue, job: jobID, name: t.spec.Name, codec: t.codecs.result}, nil
+	return Handle[R]{ID: id, client: client, queue: queue, job: jobID, name: t.spec.Name, was: t.spec.formerNames(), codec: t.codecs.result}, nil
 }

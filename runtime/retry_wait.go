@@ -29,7 +29,7 @@ func RetryWaits[T, R any](job JobType[T, R], wait func(job *Job[T], err error, b
 	given := retryWaits{queue: job.spec.Queue, job: job.spec.Name}
 	if wait != nil {
 		given.wait = func(envelope Envelope, err error, backoff time.Duration) (time.Duration, error) {
-			payload, failure := job.codecs.decodePayload(envelope.Codec, envelope.Data)
+			payload, failure := job.payloadOf(&envelope)
 			if failure != nil {
 				return backoff, failure
 			}

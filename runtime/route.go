@@ -9,9 +9,11 @@ import (
 // Route leads the jobs of one type to their handler. [RouteTo] makes one.
 type Route struct {
 	name    string
+	spec    JobSpec // of a job that is not retired
 	version int
 	codec   string // that it knows beside JSON; empty for none
 	err     error  // of the job type
+	retired bool
 	result  bool
 	run     func(ctx context.Context, envelope Envelope) ([]byte, error)
 	// gather, where set, makes run for one worker, whose jobs it gathers.
@@ -35,6 +37,9 @@ func (r Route) codecs() string {
 // sealed returns what runs the handler with the payload opened, and its result
 // sealed as the payload was.
 func (r Route) sealed(transforms transforms, queue string) HandlerFunc {
+	if r.retired {
+		return func(ctx context.Context, job *Envelope) ([]byte, error) { return r.run(ctx, *job) }
+	}
 	return func(ctx context.Context, job *Envelope) ([]byte, error) {
 		data, err := transforms.open(queue, job.Name, job.Codec, job.Data)
 		if err != nil {
@@ -62,18 +67,19 @@ func RouteTo[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) 
 	_, none := any(result).(None)
 	return Route{
 		name:    job.spec.Name,
+		spec:    job.spec,
 		version: job.Version(),
 		result:  !none,
 		codec:   job.codecs.name(),
 		err:     job.codecs.check(),
-		run:     handling(job.codecs, handle),
+		run:     handling(job, handle),
 	}
 }
 
 // handling returns a typed handler as one of encoded payloads and results.
-func handling[T, R any](codecs codecs[T, R], handle func(context.Context, *Job[T]) (R, error)) func(context.Context, Envelope) ([]byte, error) {
+func handling[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) (R, error)) func(context.Context, Envelope) ([]byte, error) {
 	return func(ctx context.Context, envelope Envelope) ([]byte, error) {
-		payload, err := codecs.decodePayload(envelope.Codec, envelope.Data)
+		payload, err := job.payloadOf(&envelope)
 		if err != nil {
 			return nil, Fail(fmt.Errorf("payload cannot be decoded: %w", err))
 		}
@@ -81,7 +87,7 @@ func handling[T, R any](codecs codecs[T, R], handle func(context.Context, *Job[T
 		if err != nil {
 			return nil, err
 		}
-		encoded, err := codecs.encodeResult(envelope.Codec, result)
+		encoded, err := job.codecs.encodeResult(envelope.Codec, result)
 		if err != nil {
 			// The handler's effect has happened, so it must not run again.
 			return nil, Fail(fmt.Errorf("result cannot be encoded: %w", err))

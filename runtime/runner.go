@@ -111,9 +111,6 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		if route.run == nil || route.name == "" {
 			return nil, optionError("queue %q: the zero Route", queue)
 		}
-		if _, taken := routes[route.name]; taken {
-			return nil, optionError("queue %q: job %q has two handlers", queue, route.name)
-		}
 		if route.err != nil {
 			return nil, fmt.Errorf("%w (job %s)", route.err, route.name)
 		}
@@ -126,7 +123,12 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 			}
 		}
 		route.through = around(config.middleware, route.sealed(w.client.transforms, queue.Name()))
-		routes[route.name] = route
+		for _, name := range route.namesIn(served.spec.Name) {
+			if _, taken := routes[name]; taken {
+				return nil, optionError("queue %q: job %q has two handlers", queue, name)
+			}
+			routes[name] = route
+		}
 	}
 	if err := w.client.transforms.check(); err != nil {
 		return nil, err

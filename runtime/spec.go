@@ -128,6 +128,12 @@ type JobSpec struct {
 	Name string
 	// Version is the version of the payload's contract, from 1.
 	Version int
+	// Oldest is the oldest version that is read; default any. A job of an older one
+	// fails as a [*VersionError].
+	Oldest int
+	// Was are the names that the job had, each with its queue: "mail/Hello". A
+	// worker of that queue that has the job's handler handles jobs of the name too.
+	Was []string
 	// Timeout is for how long an attempt may run; default 5 minutes.
 	Timeout time.Duration
 	// Delay is how long a job waits before it may run.

@@ -205,3 +205,58 @@ func TestLockIsNotTouched(t *testing.T) {
 	m.quiet()
 	require.Equal(t, written, m.read("emq.lock"))
 }
+
+// TestRenameAndRetire takes a job through a new name, a new version, and its end,
+// and compares each step with a merged one.
+func TestRenameAndRetire(t *testing.T) {
+	t.Parallel()
+	m := newModule(t, map[string]string{"mail.go": source, "parcel.go": packed})
+	m.git("init", "-q", "-b", "trunk")
+	m.quiet()
+	m.commit("first")
+	m.git("tag", "first")
+
+	m.replace("timeout=30s", "timeout=30s was=Welcome", "type Welcome", "type Greeting")
+	m.quiet()
+	m.quiet("-check", "-against", "trunk")
+	require.Contains(t, m.read("emq.lock"), "job mail/Greeting v1\nwas mail/Welcome\n")
+	m.commit("renamed")
+
+	m.replace("timeout=30s was=Welcome", "timeout=30s")
+	m.refused("E095")
+	m.refused("E089 E095", "-check", "-against", "first")
+	m.quiet("-accept", "Greeting", "-reason", "none is left")
+	require.Contains(t, m.read("emq.lock"), "\naccepted was:mail/Welcome \"none is left\"\n")
+	m.git("checkout", "-q", "--", ".")
+
+	m.replace("timeout=30s", "timeout=30s version=2", brake, "UserID string")
+	m.quiet()
+	require.Contains(t, m.read("emq_gen.go"), "type GreetingV1 struct")
+	m.quiet("-check", "-against", "first")
+	m.commit("second version")
+
+	// Ended versions stay in the lock, and come back.
+	m.replace("version=2", "version=2 oldest=2")
+	m.quiet()
+	require.NotContains(t, m.read("emq_gen.go"), "GreetingV1")
+	m.replace("version=2 oldest=2", "version=2")
+	m.quiet()
+	require.Contains(t, m.read("emq_gen.go"), "type GreetingV1 struct")
+
+	// Gone, with its former name.
+	m.write("mail.go", "//emq:queue name=mail\n//emq:retired name=Greeting to=failed\npackage mail\n")
+	m.refused("E089")
+	m.write("mail.go", "//emq:queue name=mail\n//emq:retired name=Greeting to=failed\n//emq:retired name=Welcome to=discard\npackage mail\n")
+	m.quiet()
+	m.quiet("-check", "-against", "first")
+	m.quiet("-check", "-against", "trunk")
+	require.Contains(t, m.read("emq.lock"), "\nretired mail/Greeting failed\n\nretired mail/Welcome discard\n")
+	m.commit("retired")
+
+	// Once nothing is enqueued any more, the directives go.
+	m.write("mail.go", "//emq:queue name=mail\npackage mail\n")
+	m.quiet()
+	require.NotContains(t, m.read("emq.lock"), "retired")
+	m.quiet("-check", "-against", "trunk")
+	m.refused("E089", "-check", "-against", "first")
+}

@@ -233,7 +233,7 @@ func TestWritesNothingWithMistakes(t *testing.T) {
 		require.Equal(t, exitWrong, code)
 		require.Empty(t, stdout)
 		require.Equal(t, "pull/pull.go:5:16: B.C cannot cross the wire: chan int is a channel (E053)\n"+
-			"push/push.go:4:11: unknown item timout of //emq:job, which takes queue, name, go, timeout, priority, delay and version; did you mean timeout? (E011)\n", stderr)
+			"push/push.go:4:11: unknown item timout of //emq:job, which takes queue, name, go, timeout, priority, delay, codec, version, oldest and was; did you mean timeout? (E011)\n", stderr)
 	}
 	require.Equal(t, before, m.files())
 }

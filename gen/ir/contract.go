@@ -20,6 +20,26 @@ type Older struct {
 	Contract Contract
 }
 
+// TypeName returns the Go type of a struct of the version: that of the payload,
+// or with its name behind.
+func (o Older) TypeName(job *Job, name string) string {
+	if o.Contract.Payload.Name == name {
+		return job.VersionType(o.Version)
+	}
+	return job.VersionType(o.Version) + upperFirst(name)
+}
+
+// OlderTypes returns the Go types of all older versions.
+func (j Job) OlderTypes() []string {
+	var names []string
+	for _, older := range j.Older {
+		for _, s := range older.Contract.Structs {
+			names = append(names, older.TypeName(&j, s.Name))
+		}
+	}
+	return names
+}
+
 // Struct returns the struct of the given name, or nil.
 func (c *Contract) Struct(name string) *WireStruct {
 	for i := range c.Structs {

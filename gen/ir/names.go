@@ -1,6 +1,9 @@
 package ir
 
-import "unicode"
+import (
+	"fmt"
+	"unicode"
+)
 
 // QueueNames are the identifiers that are generated for a queue. Each is made
 // here and nowhere else.
@@ -62,6 +65,13 @@ func (j Job) Names() JobNames {
 	return names
 }
 
+// VersionType returns the type of the job's payload in an older version.
+func (j Job) VersionType(version int) string { return fmt.Sprintf("%sV%d", j.GoName, version) }
+
+// Upgrade returns the function of the package that makes of a payload of an older
+// version one of the next version that is known.
+func (j Job) Upgrade(version int) string { return "upgrade" + j.VersionType(version) }
+
 // All returns the names in the scope of the package.
 func (n JobNames) All() []string {
 	names := []string{n.Handler, n.Job}
@@ -87,5 +97,12 @@ func lowerFirst(name string) string {
 		}
 		runes[i] = unicode.ToLower(runes[i])
 	}
+	return string(runes)
+}
+
+// upperFirst returns name with its first letter in upper case.
+func upperFirst(name string) string {
+	runes := []rune(name)
+	runes[0] = unicode.ToUpper(runes[0])
 	return string(runes)
 }

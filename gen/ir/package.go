@@ -52,6 +52,24 @@ type Queue struct {
 	Events      string   `json:"events,omitempty"`
 	// Jobs are in the order of the source.
 	Jobs []Job `json:"jobs"`
+	// Retired are jobs that are gone, in the order of the source.
+	Retired []Retired `json:"retired,omitempty"`
+}
+
+// Retired is a job that is gone, but may still be enqueued.
+type Retired struct {
+	// Name is the wire name.
+	Name string `json:"name"`
+	// To is failed or discard.
+	To  string   `json:"to"`
+	Pos Position `json:"-"`
+}
+
+// Former is a name that a job had.
+type Former struct {
+	Queue string   `json:"queue"`
+	Name  string   `json:"name"`
+	Pos   Position `json:"-"`
 }
 
 // Job is one kind of job. Settings are zero where the directives are silent.
@@ -64,11 +82,13 @@ type Job struct {
 	// NamePos is where GoName is decided.
 	NamePos Position `json:"-"`
 	// Doc is the comment above the payload type, without directives.
-	Doc      string  `json:"doc,omitempty"`
-	Payload  Payload `json:"payload"`
-	Result   *Result `json:"result,omitempty"`
-	Progress *Result `json:"progress,omitempty"`
-	Version  int     `json:"version"`
+	Doc      string   `json:"doc,omitempty"`
+	Payload  Payload  `json:"payload"`
+	Result   *Result  `json:"result,omitempty"`
+	Progress *Result  `json:"progress,omitempty"`
+	Version  int      `json:"version"`
+	Oldest   int      `json:"oldest,omitempty"`
+	Was      []Former `json:"was,omitempty"`
 	// Codec is empty for JSON.
 	Codec    string   `json:"codec,omitempty"`
 	Timeout  Duration `json:"timeout,omitempty"`

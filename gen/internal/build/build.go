@@ -99,6 +99,11 @@ func (b *builder) queue(d *annotations.Directive) ir.Queue {
 			queue.Jobs = append(queue.Jobs, b.job(job))
 		}
 	}
+	for _, d := range b.Facts.Retired {
+		if retired, _ := b.Facts.RetiredJob(d); retired.Queue == queue.Name {
+			queue.Retired = append(queue.Retired, ir.Retired{Name: retired.Name, To: d.Text("to"), Pos: b.position(d.Argument("name").Pos)})
+		}
+	}
 	return queue
 }
 
@@ -114,6 +119,8 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 		Result:   b.result(job, "result"),
 		Progress: b.result(job, "progress"),
 		Version:  max(d.Int("version"), 1),
+		Oldest:   d.Int("oldest"),
+		Was:      b.was(job),
 		Timeout:  ir.Duration(d.Duration("timeout")),
 		NoLimit:  d.Off("timeout"),
 		Priority: d.Int("priority"),

@@ -28,6 +28,16 @@ func (b *builder) contract(job *annotations.Job) ir.Contract {
 	return w.contract
 }
 
+// was returns the names that job had.
+func (b *builder) was(job *annotations.Job) []ir.Former {
+	var former []ir.Former
+	for i, was := range b.Facts.Was(job) {
+		pos := job.Directive("job").Argument("was").Values[i].Pos
+		former = append(former, ir.Former{Queue: was.Queue, Name: was.Name, Pos: b.position(pos)})
+	}
+	return former
+}
+
 // wireWriter finds the types of one contract.
 type wireWriter struct {
 	*builder

@@ -26,8 +26,8 @@ func Package(pkg *ir.Package) ([]byte, error) {
 
 // file is the generated file in the making.
 type file struct {
-	jen     *jen.File
 	pkg     *ir.Package
+	jen     *jen.File
 	imports *importNames
 }
 

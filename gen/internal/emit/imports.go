@@ -50,18 +50,25 @@ func nameImports(pkg *ir.Package) *importNames {
 		for _, name := range queue.Names().All() {
 			taken[name] = true
 		}
+		for _, job := range queue.Jobs {
+			for _, name := range job.OlderTypes() {
+				taken[name] = true
+			}
+		}
 	}
 	wanted := []ir.Import{{Path: "context", Name: "context"}, {Path: "time", Name: "time"}, {Path: runtimePath, Name: runtimeName}, {Path: msgpackPath, Name: msgpackName}}
 	named := &importNames{}
 	seen := map[string]bool{}
-	for _, i := range append(wanted, pkg.Imports...) {
+	wanted = append(wanted, pkg.Imports...)
+	known := len(wanted)
+	for at, i := range append(wanted, olderImports(pkg)...) {
 		if seen[i.Path] {
 			continue
 		}
 		seen[i.Path] = true
 		name := free(i.Name, taken)
 		taken[name] = true
-		named.names = append(named.names, importName{i.Path, name, name != load.AssumedName(i.Path)})
+		named.names = append(named.names, importName{i.Path, name, name != load.AssumedName(i.Path) || at >= known && !isStandard(i.Path)})
 	}
 	return named
 }

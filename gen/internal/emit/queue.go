@@ -30,6 +30,9 @@ func (f *file) queue(queue *ir.Queue) {
 	}
 	f.queueSpec(queue, names)
 	for i := range queue.Jobs {
+		f.older(queue, &queue.Jobs[i])
+	}
+	for i := range queue.Jobs {
 		f.guard(&queue.Jobs[i])
 	}
 }
@@ -52,6 +55,9 @@ func (f *file) handler(queue *ir.Queue, names ir.QueueNames) {
 	for _, job := range queue.Jobs {
 		handlers = append(handlers, jen.Id(job.Names().Handler))
 	}
+	for _, job := range guests(f.pkg, queue) {
+		handlers = append(handlers, jen.Id(job.Names().Handler))
+	}
 	f.add(comment(fmt.Sprintf("%s handles every job of queue %q. A job that is added to the queue breaks the build of a worker that lacks it.", names.Handler, queue.Name)),
 		jen.Type().Id(names.Handler).Interface(handlers...))
 }
@@ -64,6 +70,10 @@ func (f *file) served(queue *ir.Queue, names ir.QueueNames) {
 			repeated = append(repeated, f.repeat(&queue.Jobs[i], schedule))
 		}
 	}
+	for _, job := range guests(f.pkg, queue) {
+		routes = append(routes, f.route(job))
+	}
+	routes = append(routes, f.retired(queue)...)
 	served := f.echomq("Serve").Call(
 		jen.Id(names.Spec).Call(),
 		jen.Index().Add(f.echomq("Route")).Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, routes...),

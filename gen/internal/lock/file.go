@@ -88,6 +88,13 @@ func (f *File) ended(id ID) *Ended {
 	return nil
 }
 
+// knows reports whether a job of the name was ever in the lock. A nil File knows
+// none.
+func (f *File) knows(id ID) bool {
+	return f != nil && (f.ended(id) != nil ||
+		slices.ContainsFunc(f.Jobs, func(job Job) bool { return job.ID == id || slices.Contains(job.Was, id) }))
+}
+
 // IDs returns the jobs that have blocks, sorted.
 func (f *File) IDs() []ID {
 	var ids []ID

@@ -65,7 +65,7 @@ func (j *Job) format(b *bytes.Buffer) {
 
 func formatAccepted(b *bytes.Buffer, accepted []Accepted) {
 	for _, a := range accepted {
-		fmt.Fprintf(b, "accepted %s %s\n", a.From, strconv.Quote(a.Reason))
+		fmt.Fprintf(b, "%s %s\n", line("accepted", a.From), strconv.Quote(a.Reason))
 	}
 }
 

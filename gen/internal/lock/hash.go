@@ -13,14 +13,14 @@ import (
 // hashLength is how many bytes of a contract's hash are kept.
 const hashLength = 8
 
-// Hash returns a hash of what both sides of a contract rely on: the codec, and
-// the names and types of all fields that are always there. So it is the same
+// Hash returns a hash of what both sides of a contract rely on: the names and
+// types of all fields that are always there. The codec is not one of them, since a
+// job carries its name. So it is the same
 // before and after every change that [Compare] has nothing to say about, and two
 // programs that were built before and after such a change agree. Names of Go
 // types and the order of fields do not matter.
 func Hash(contract *ir.Contract) string {
 	h := &hasher{contract: contract, seen: map[string]int{}}
-	h.WriteString(contract.Codec + " ")
 	h.write(contract.Payload)
 	if contract.Result != nil {
 		h.WriteString(" ")

@@ -1,10 +1,13 @@
 package lock
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/echomq/echomq-go/annotations"
 	"github.com/echomq/echomq-go/gen/ir"
@@ -47,27 +50,23 @@ func (s Step) allow(id ID, from string) (Accepted, bool) {
 // Next returns the lock of pkg, and what of its contracts the jobs and programs
 // that are there would not survive. It gives each job its older versions.
 func (s Step) Next(pkg *ir.Package) (*File, []annotations.Diagnostic) {
-	n := &next{Step: s, base: s.Base, file: &File{}, declared: map[ID]*ir.Job{}, taken: map[ID]bool{}}
+	n := &next{Step: s, pkg: pkg, base: s.Base, file: &File{}, declared: map[ID]bool{}, taken: map[ID]bool{}}
 	if n.base == nil {
 		n.base = &File{}
 	}
-	for i := range pkg.Queues {
-		queue := &pkg.Queues[i]
-		for j := range queue.Jobs {
-			n.declared[ID{queue.Name, queue.Jobs[j].Name}] = &queue.Jobs[j]
-		}
-	}
-	for i := range pkg.Queues {
-		queue := &pkg.Queues[i]
-		for j := range queue.Jobs {
-			n.job(ID{queue.Name, queue.Jobs[j].Name}, &queue.Jobs[j])
+	n.each(func(id ID, _ *ir.Job) { n.declared[id] = true })
+	n.each(n.job)
+	for _, queue := range pkg.Queues {
+		for _, retired := range queue.Retired {
+			n.retired(ID{queue.Name, retired.Name}, retired)
 		}
 	}
 	for _, id := range n.base.IDs() {
 		n.gone(id)
+		n.formers(id)
 	}
 	for _, ended := range n.base.Ended {
-		if n.declared[ended.ID] == nil && ended.To == "" {
+		if !n.declared[ended.ID] && !n.taken[ended.ID] && ended.To == "" {
 			n.file.Ended = append(n.file.Ended, ended)
 		}
 	}
@@ -77,12 +76,23 @@ func (s Step) Next(pkg *ir.Package) (*File, []annotations.Diagnostic) {
 
 type next struct {
 	Step
-	base     *File
-	file     *File
-	declared map[ID]*ir.Job
-	// taken are the jobs of the base whose place another one has taken.
+	pkg  *ir.Package
+	base *File
+	file *File
+	// declared are the jobs of the package.
+	declared map[ID]bool
+	// taken are the jobs of the base of which it is said what became of them.
 	taken map[ID]bool
 	found []annotations.Diagnostic
+}
+
+func (n *next) each(do func(ID, *ir.Job)) {
+	for i := range n.pkg.Queues {
+		queue := &n.pkg.Queues[i]
+		for j := range queue.Jobs {
+			do(ID{queue.Name, queue.Jobs[j].Name}, &queue.Jobs[j])
+		}
+	}
 }
 
 func (n *next) report(rule *annotations.Rule, pos ir.Position, arguments ...any) {
@@ -95,34 +105,129 @@ func (n *next) job(id ID, job *ir.Job) {
 	job.Older = nil
 	older := n.history(id, job)
 	block := Job{ID: id, Version: job.Version, Contract: job.Contract}
+	for _, was := range job.Was {
+		block.Was = append(block.Was, ID{was.Queue, was.Name})
+	}
 	if len(older) > 0 {
 		last := older[len(older)-1]
+		n.dropped(id, job, &last, &block)
 		switch {
 		case job.Version < last.Version:
 			accepted, ok := n.allow(id, Hash(&last.Contract))
 			if !ok {
-				n.report(annotations.RuleVersionLowered, job.Pos, job.Payload.Type, last.Version, job.Version, last.ID)
+				n.report(annotations.RuleVersionLowered, job.Pos, job.Payload.Type, last.Version, job.Version, id)
 				return
 			}
-			block.Accepted = []Accepted{accepted}
+			block.Accepted = append(block.Accepted, accepted)
 			older = slices.DeleteFunc(older, func(j Job) bool { return j.Version >= job.Version })
 		case job.Version == last.Version:
 			older = older[:len(older)-1]
-			block.Accepted = last.Accepted
+			block.Accepted = append(slices.Clone(last.Accepted), block.Accepted...)
 			n.compare(id, job, &last, &block)
 		}
 	}
 	for _, version := range older {
-		version.ID = id
+		version.ID, version.Was = id, nil
 		n.file.Jobs = append(n.file.Jobs, version)
-		job.Older = append(job.Older, ir.Older{Version: version.Version, Contract: version.Contract})
+		if version.Version >= job.Oldest {
+			n.older(job, version)
+		}
 	}
 	n.file.Jobs = append(n.file.Jobs, block)
 }
 
-// history returns the known versions of a job, the oldest first.
+// history returns the known versions of a job, under its name or a former one,
+// the oldest first.
 func (n *next) history(id ID, job *ir.Job) []Job {
-	return n.base.Versions(id)
+	versions := n.base.Versions(id)
+	for _, was := range job.Was {
+		former := ID{was.Queue, was.Name}
+		found := n.base.Versions(former)
+		n.taken[former] = true
+		switch {
+		case len(found) > 0 && len(versions) > 0:
+			n.report(annotations.RuleWas, was.Pos, fmt.Sprintf("emq.lock knows %s and %s as jobs of their own, whose payloads cannot be told apart", former, versions[0].ID))
+		case len(found) > 0:
+			versions = found
+		case n.Base != nil && !n.base.knows(former) && !n.Recorded.knows(former):
+			n.report(annotations.RuleFormerUnknown, was.Pos, was.Name, was.Queue, n.nearest(former))
+		}
+	}
+	return versions
+}
+
+// nearest ends a message with the job of the base that was probably meant.
+func (n *next) nearest(id ID) string {
+	var known []string
+	for _, other := range n.base.IDs() {
+		if other.Queue == id.Queue && !n.declared[other] {
+			known = append(known, other.Name)
+		}
+	}
+	if near := annotations.Nearest(id.Name, known); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// dropped reports former names that the job has no longer, unless it was
+// accepted.
+func (n *next) dropped(id ID, job *ir.Job, last, block *Job) {
+	for _, was := range last.Was {
+		if was == id || slices.Contains(block.Was, was) {
+			continue
+		}
+		if accepted, ok := n.allow(id, "was:"+was.String()); ok {
+			block.Accepted = append(block.Accepted, accepted)
+			continue
+		}
+		n.report(annotations.RuleWasDropped, job.Pos, job.Payload.Type, was, was, id)
+	}
+}
+
+// older gives a job one of its older versions.
+func (n *next) older(job *ir.Job, version Job) {
+	reason := ""
+	if version.Contract.Codec != "json" {
+		reason = "its payloads are encoded as " + version.Contract.Codec + ", for which no decoder can be generated from the lock"
+	}
+	for _, s := range version.Contract.Structs {
+		for i := range s.Fields {
+			if name := n.missing(&s.Fields[i].Type); name != "" {
+				reason = fmt.Sprintf("its field %s.%s has type %s, which encoded itself and is no longer declared", s.Name, s.Fields[i].GoName, name)
+			}
+		}
+	}
+	if reason != "" {
+		n.report(annotations.RuleOlderType, job.Pos, version.Version, job.Payload.Type, reason, version.Version+1)
+		return
+	}
+	job.Older = append(job.Older, ir.Older{Version: version.Version, Contract: version.Contract})
+}
+
+// missing returns the first type with its own encoding that the package should
+// declare and does not, or "".
+func (n *next) missing(t *ir.WireType) string {
+	if t == nil {
+		return ""
+	}
+	if t.Kind == ir.WireOwn && t.Path == "" && !slices.ContainsFunc(n.pkg.Declared, func(d ir.Declared) bool { return d.Name == t.Name && !d.Import }) {
+		return t.Name
+	}
+	found := cmp.Or(n.missing(t.Key), n.missing(t.Elem))
+	for i := range t.Args {
+		found = cmp.Or(found, n.missing(&t.Args[i]))
+	}
+	return found
+}
+
+// retired enters a job that is gone, and of which workers end what is enqueued.
+func (n *next) retired(id ID, retired ir.Retired) {
+	n.taken[id] = true
+	if n.Base != nil && !n.base.knows(id) && !n.Recorded.knows(id) {
+		n.report(annotations.RuleFormerUnknown, retired.Pos, id.Name, id.Queue, n.nearest(id))
+	}
+	n.file.Ended = append(n.file.Ended, Ended{ID: id, To: retired.To})
 }
 
 // compare reports what jobs and programs would not survive, unless it was
@@ -177,7 +282,7 @@ func resultOr(name string) string {
 // gone reports a job that is no longer declared, unless somebody said what
 // becomes of it.
 func (n *next) gone(id ID) {
-	if n.declared[id] != nil || n.taken[id] {
+	if n.declared[id] || n.taken[id] {
 		return
 	}
 	versions := n.base.Versions(id)
@@ -187,5 +292,39 @@ func (n *next) gone(id ID) {
 		return
 	}
 	at := token.Position{Filename: n.Path, Line: last.Line, Column: 1}
-	n.found = append(n.found, annotations.RuleJobGone.At(at, token.Position{}, id.Name, id.Queue, id))
+	n.found = append(n.found, annotations.RuleJobGone.At(at, token.Position{}, id.Name, id.Queue, id, n.retirement(id)))
+}
+
+// formers reports the former names of a retired job of which nobody said what
+// becomes of them.
+func (n *next) formers(id ID) {
+	ended := n.file.ended(id)
+	if ended == nil || ended.To == "" {
+		return
+	}
+	versions := n.base.Versions(id)
+	last := versions[len(versions)-1]
+	for _, was := range last.Was {
+		if n.declared[was] || n.taken[was] {
+			continue
+		}
+		if accepted, ok := n.allow(id, "was:"+was.String()); ok {
+			ended.Accepted = append(ended.Accepted, accepted)
+			continue
+		}
+		at := token.Position{Filename: n.Path, Line: last.Line, Column: 1}
+		n.found = append(n.found, annotations.RuleJobGone.At(at, token.Position{}, was.Name, was.Queue, was, n.retirement(was)))
+	}
+}
+
+// retirement says how a job is named in the directive that retires it.
+func (n *next) retirement(id ID) string {
+	name := id.Name
+	if strings.ContainsAny(name, " ,\"`") {
+		name = strconv.Quote(name)
+	}
+	if len(n.pkg.Queues) == 1 && n.pkg.Queues[0].Name == id.Queue {
+		return "name=" + name
+	}
+	return "name=" + name + " queue=" + id.Queue
 }

@@ -68,6 +68,9 @@ func (v *validator) job(job ir.Job, methods map[string]owner) {
 	for _, name := range names.All() {
 		v.packageScope(name, by)
 	}
+	for _, name := range job.OlderTypes() {
+		v.packageScope(name, by)
+	}
 	for _, name := range names.Methods() {
 		if other, taken := methods[name]; taken && other != by {
 			v.collide(by, other, name)
