@@ -10,7 +10,8 @@ import (
 
 // writers are those of all languages, by name.
 var writers = map[string]func(*view) []file{
-	"ts": typescript,
+	"elixir": elixir,
+	"ts":     typescript,
 }
 
 // file is what a writer writes.

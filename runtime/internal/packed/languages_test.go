@@ -103,6 +103,31 @@ func TestTypeScript(t *testing.T) {
 	})
 }
 
+func TestElixir(t *testing.T) {
+	t.Parallel()
+	needs(t, "elixir")
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	dir := translate(t, "elixir", "elixir")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "ebin"), 0o700))
+	compiler := exec.CommandContext(ctx, "elixirc", "--warnings-as-errors", "-o", "ebin", "emq.ex", "jobs_emq.ex", "packed_emq.ex")
+	compiler.Dir, compiler.Env = dir, append(os.Environ(), "ELIXIR_ERL_OPTIONS=+fnu")
+	out, err := compiler.CombinedOutput()
+	require.NoError(t, err, string(out))
+
+	produced(t, []string{"elixir", "-pa", filepath.Join(dir, "ebin"), filepath.Join(dir, "produce.exs")}, []string{
+		"Emq.PayloadError: payload.Int8 is 128, which is not from -128 to 127",
+		"Emq.PayloadError: payload.baseId is 1.0, and not an integer",
+		"Emq.PayloadError: payload.Points[1] is %{X: 1, Y: 2}, and not a %Packed.Point{}",
+		"Emq.PayloadError: payload.time is neither a DateTime nor a text in RFC 3339",
+		"Emq.PayloadError: payload.text is no valid UTF-8",
+		"Emq.PayloadError: payload.Triple is [%Packed.Point{X: 1, Y: -2}], and not a list of 3",
+		`Emq.Error: "wait" is no id of a job`,
+		`Emq.Error: job charge-1 exists and is "Charge", not "Remind"`,
+		`Emq.Error: "no queue" is no name of a queue`,
+	})
+}
+
 // producedJobs is what a producer prints.
 type producedJobs struct {
 	Added []struct {
@@ -137,6 +162,8 @@ var vectors = sync.OnceValues(func() (vectors []struct {
 func produced(t *testing.T, program, refused []string) {
 	bundle, err := filepath.Abs(filepath.Join(repository, "lua"))
 	require.NoError(t, err)
+	peers, err := filepath.Abs(filepath.Join(repository, "testdata", "peers", "elixir"))
+	require.NoError(t, err)
 	enginetest.Each(t, func(t *testing.T, e *enginetest.Engine) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -152,7 +179,7 @@ func produced(t *testing.T, program, refused []string) {
 		asJSON, err := json.Marshal(known)
 		require.NoError(t, err)
 		command := exec.CommandContext(ctx, program[0], append(program[1:], append([]string{address, bundle}, queues...)...)...)
-		command.Env = append(os.Environ(), "VECTORS="+string(asJSON), "ELIXIR_ERL_OPTIONS=+fnu")
+		command.Env = append(os.Environ(), "VECTORS="+string(asJSON), "PEERS="+peers, "ELIXIR_ERL_OPTIONS=+fnu")
 		var stderr strings.Builder
 		command.Stderr = &stderr
 		out, err := command.Output()
