@@ -21,8 +21,8 @@
 //	-against rev   compare contracts with the locks of a git revision
 //	-accept job    record that the job's contract is broken on purpose
 //	-reason text   say why, for the lock
-//	-lang name     write for another language in place of Go: ts, for TypeScript on
-//	               Node.js; see docs/guide/other-languages.md
+//	-lang name     write for another language in place of Go: ts (on Node.js),
+//	               elixir, jsonschema or asyncapi; see docs/guide/other-languages.md
 //	-out dir       with -lang, write into dir
 //	-dump          write nothing; print what was understood, as JSON
 //	-v             list files as they are written, unchanged or removed

@@ -49,7 +49,7 @@ func (w *exWriter) line(format string, arguments ...any) {
 	fmt.Fprintf(w, format+"\n", arguments...)
 }
 
-var exPlain = regexp.MustCompile(`^[a-z_][A-Za-z0-9_]*$`)
+var exPlain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // exAtom returns a name on the wire as an atom, and as a key of a keyword list.
 func exAtom(name string) (atom, key string) {

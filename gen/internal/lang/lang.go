@@ -10,8 +10,10 @@ import (
 
 // writers are those of all languages, by name.
 var writers = map[string]func(*view) []file{
-	"elixir": elixir,
-	"ts":     typescript,
+	"asyncapi":   asyncAPI,
+	"elixir":     elixir,
+	"jsonschema": jsonSchema,
+	"ts":         typescript,
 }
 
 // file is what a writer writes.

@@ -103,6 +103,66 @@ func TestTypeScript(t *testing.T) {
 	})
 }
 
+// TestDocuments has other tools read what is written as documents, and the schema
+// judge what Go makes of payloads.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	needs(t, "npm")
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	modules, err := fleet.InstallModules(ctx, filepath.Join(repository, "testdata", "languages", "node"))
+	require.NoError(t, err)
+	dir := translate(t, "jsonschema", "node")
+	asyncAPI := translate(t, "asyncapi", "node")
+	require.NoError(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
+
+	var values []map[string]any
+	add := func(value packed.Everything, changes map[string]any) {
+		text, err := json.Marshal(value)
+		require.NoError(t, err)
+		var fields map[string]any
+		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&fields))
+		for name, change := range changes {
+			if fields[name] = change; change == nil {
+				delete(fields, name)
+			}
+		}
+		values = append(values, fields)
+	}
+	add(wantEverything(), nil)
+	add(packed.Everything{Raw: json.RawMessage("{}")}, nil)
+	add(wantEverything(), map[string]any{"note": nil, "time": nil, "from a newer version": 1})
+	valid := len(values)
+	for name, change := range map[string]any{
+		"Int8": 128, "Uint64": -1, "named": "true", "Wait": nil, "Triple": []any{}, "time": "noon", "Points": []any{map[string]any{"X": 1}},
+		"ByNumber": map[string]any{"one": nil}, "Chain": map[string]any{"Name": "1", "Next": 2},
+	} {
+		add(wantEverything(), map[string]any{name: change})
+	}
+	input, err := json.Marshal(values)
+	require.NoError(t, err)
+	command := exec.CommandContext(ctx, "node", "validate.mjs", "packed.schema.json", "Everything", filepath.Join(asyncAPI, "packed.asyncapi.json"))
+	command.Dir, command.Stdin = dir, strings.NewReader(string(input))
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
+	require.NoError(t, err, "%s%s", out, &stderr)
+	var said struct {
+		Wrong    []string
+		AsyncAPI string
+		Nothing  bool
+	}
+	require.NoError(t, json.Unmarshal(out, &said))
+	require.Empty(t, said.AsyncAPI)
+	require.False(t, said.Nothing, "a document without a version is none")
+	require.Len(t, said.Wrong, len(values))
+	for i, wrong := range said.Wrong {
+		require.Equal(t, i < valid, wrong == "", "value %d: %s", i, wrong)
+	}
+}
+
 func TestElixir(t *testing.T) {
 	t.Parallel()
 	needs(t, "elixir")
