@@ -239,8 +239,6 @@ if #ranked > 0 then
     ranked[r] = ranked[r] * 4294967296 + counter % 4294967296
   end
   redis.call('ZADD', KEYS[3], unpack(ranked))
-elseif #waiting + #leaving > 0 and redis.call('ZCARD', KEYS[3]) == 0 then
-  redis.call('DEL', KEYS[4])
 end
 if #leaving > 0 then
   -- The marker tells of work if and only if there is some.

@@ -26,6 +26,7 @@
 --- @record deliveries entry string its name, by which it is acknowledged
 --- @record deliveries body bytes when it was put there, and what it is
 --- @reply parents ids parents whose children are to be looked for
+--- @reply left flag whether there are deliveries still, or parents that wait
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -104,4 +105,4 @@ if ARGV[5] ~= '0' then
     redis.call('ZADD', KEYS[4], unpack(again))
   end
 end
-return { now, deliveries, parents }
+return { now, deliveries, parents, math.min(redis.call('EXISTS', KEYS[2], KEYS[4]), 1) }

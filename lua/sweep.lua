@@ -5,10 +5,14 @@
 --- resting: until then nobody has it, and after that who comes first. How far the
 --- jobs have been looked at is kept for the next one.
 ---
+--- Whoever asks is told whether there is something for collect to be seen to.
+---
 --- @memory drains
 --- @key meta hash the queue's version
 --- @key completed zset ids by finishing time
 --- @key failed zset ids by finishing time
+--- @key outbox zset deliveries to other queues by when they are next tried
+--- @key waiting-children zset parents by when their children are next looked for
 --- @arg worker string the caller
 --- @arg set word(completed|failed) which of the two is looked at
 --- @arg step word(resume|look|rest) go on where the last one stopped, or from a rank; or give the turn back
@@ -28,6 +32,7 @@
 --- @reply ids records ended jobs, the oldest first
 --- @record ids id string an id; it need not be one that a job can have
 --- @record ids ended ms when it ended
+--- @reply flows flag whether there are deliveries, or parents that wait for children
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -45,8 +50,8 @@ local function whole(text, low, high)
 end
 
 local worker = ARGV[1]
-if #KEYS ~= 3 or #ARGV ~= 6 or worker == '' then
-  return redis.error_reply('EMQARGS sweep takes 3 keys and 6 arguments, and the worker must have a name')
+if #KEYS ~= 5 or #ARGV ~= 6 or worker == '' then
+  return redis.error_reply('EMQARGS sweep takes 5 keys and 6 arguments, and the worker must have a name')
 end
 if ARGV[2] ~= 'completed' and ARGV[2] ~= 'failed' then
   return redis.error_reply('EMQARGS the set must be completed or failed')
@@ -62,9 +67,10 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local set = ARGV[2] == 'completed' and KEYS[2] or KEYS[3]
 local size = redis.call('ZCARD', set)
+local flows = math.min(redis.call('EXISTS', KEYS[4], KEYS[5]), 1)
 local ends = tonumber(meta[3] or 0) or 0
 if not version or (meta[2] ~= worker and ends > now) then
-  return { now, 0, math.floor(ends), size, 0, {} }
+  return { now, 0, math.floor(ends), size, 0, {}, flows }
 end
 ends = now + tonumber(ARGV[6])
 local from = tonumber(ARGV[4])
@@ -91,4 +97,4 @@ for p = 1, #page, 2 do
   ids[#ids + 1] = page[p]
   ids[#ids + 1] = math.floor(tonumber(page[p + 1]))
 end
-return { now, 1, math.floor(ends), size, from, ids }
+return { now, 1, math.floor(ends), size, from, ids, flows }

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// carryEvery is how often, about, a worker looks at the outbox. What it put
-	// there itself it delivers at once.
+	// carryEvery is how often, about, a worker looks at the outbox while there is
+	// something in it, or a parent waits. What it put there itself it delivers at
+	// once; of the rest the janitor learns as it cleans up.
 	carryEvery = 5 * time.Second
 	// carryPage is how many deliveries it takes at a time.
 	carryPage = 100
@@ -44,22 +45,29 @@ func (r *runner) runErrands() {
 
 // carryLoop makes the deliveries of flows: it brings children into being in their
 // queues, reports ends to parents in theirs, and looks for children of which
-// nothing has been heard for long.
+// nothing has been heard for long. It looks when it is told that there is something
+// to do, and then again and again until there is not: a queue without flows costs
+// nothing.
 func (r *runner) carryLoop() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	timer.Stop()
 	for {
-		timer := time.NewTimer(r.carry/2 + rand.N(r.carry))
 		select {
 		case <-timer.C:
 		case <-r.errands:
 		case <-r.store.Done():
-			timer.Stop()
 			return
 		}
-		timer.Stop()
-		for r.runErrand(r.store, checkPage) {
-			if r.store.Err() != nil {
+		more, left := true, false
+		for more {
+			if more, left = r.runErrand(r.store, checkPage); r.store.Err() != nil {
 				return
 			}
+		}
+		timer.Stop()
+		if left {
+			timer.Reset(r.carry/2 + rand.N(r.carry))
 		}
 	}
 }
@@ -83,8 +91,9 @@ type errand struct {
 	delivery wire.Delivery
 }
 
-// runErrand makes a page of deliveries. more says that there may be more.
-func (r *runner) runErrand(ctx context.Context, parents int64) (more bool) {
+// runErrand makes a page of deliveries. more says that there may be more at once,
+// left that there is something to look at again in a while.
+func (r *runner) runErrand(ctx context.Context, parents int64) (more, left bool) {
 	call := script.Collect{
 		Limit: carryPage, Bytes: maxReplyBytes,
 		Least: r.carry.Milliseconds(), Most: carryMost.Milliseconds(),
@@ -99,7 +108,7 @@ func (r *runner) runErrand(ctx context.Context, parents int64) (more bool) {
 		if ctx.Err() == nil {
 			r.log.Warn("the outbox cannot be looked at; trying again later", "error", err)
 		}
-		return false
+		return false, true
 	}
 	ctx, cancel := context.WithTimeout(ctx, carryTimeout)
 	defer cancel()
@@ -123,7 +132,7 @@ func (r *runner) runErrand(ctx context.Context, parents int64) (more bool) {
 		running.Go(func() { r.lookForChildren(ctx, parent) })
 	}
 	running.Wait()
-	return len(reply.Deliveries) == carryPage
+	return len(reply.Deliveries) == carryPage, reply.Left
 }
 
 // readErrand takes a delivery apart. queue is where a report goes.

@@ -55,9 +55,12 @@ func CancelGrace(grace time.Duration) WorkerOption {
 // Kind returns what kind of error err is, or nil.
 func Kind(err error) error { return kindOf(err) }
 
-// CarryEvery replaces the interval at which a worker looks at the outbox.
+// CarryEvery replaces the interval at which a worker looks at the outbox, while
+// there is something in it, and has its janitor find that out in five of them.
 func CarryEvery(interval time.Duration) WorkerOption {
-	return workerOption(func(c *workerConfig) { c.carryEvery = interval })
+	return workerOption(func(c *workerConfig) {
+		c.carryEvery, c.cleanEvery = interval, min(c.cleanEvery, 5*interval)
+	})
 }
 
 // Revision returns the hash over what a scheduler is set to.

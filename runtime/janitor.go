@@ -126,6 +126,9 @@ func (s *sweep) page() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if reply.Flows && s.step == script.SweepStepResume {
+		s.runErrands()
+	}
 	s.mine, s.from = reply.Mine, reply.From
 	if !s.mine || len(reply.IDs) == 0 {
 		return false, nil

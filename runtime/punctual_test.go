@@ -106,7 +106,7 @@ func TestDueTimeIsWaitedForByATimer(t *testing.T) {
 	t.Parallel()
 	b := newFaultBed(t, startValkey(t))
 	proxy := enginetest.NewProxy(t, b.engine)
-	b.work(t, b.through(t, proxy.Client(t)), echomq.CleanEvery(time.Hour), echomq.CarryEvery(time.Hour))
+	b.work(t, b.through(t, proxy.Client(t)), echomq.CleanEvery(time.Hour))
 	b.eventually(t, func() bool {
 		return proxy.Count("bzpopmin") == 1 && proxy.Count("subscribe") == 1
 	}, "the worker waits for the marker, and listens")
@@ -160,7 +160,7 @@ func (b *faultBed) addAndKill(t *testing.T) echomq.Handle[string] {
 	var workers [2]*faultWorker
 	for i := range workers {
 		proxies[i] = enginetest.NewProxy(t, b.engine)
-		workers[i] = b.work(t, b.through(t, proxies[i].Client(t)), echomq.CleanEvery(time.Hour), echomq.CarryEvery(time.Hour))
+		workers[i] = b.work(t, b.through(t, proxies[i].Client(t)), echomq.CleanEvery(time.Hour))
 	}
 	b.eventually(t, func() bool { return proxies[0].Count("bzpopmin") > 0 && proxies[1].Count("bzpopmin") > 0 }, "both wait for the marker")
 	before := [2]int{proxies[0].Count("evalsha"), proxies[1].Count("evalsha")}

@@ -36,7 +36,7 @@ func TestRuleOfAProducer(t *testing.T) {
 	rule := ruleFor(t, acl.Request{Role: acl.Producer, User: "shop", Queues: queues(t, "a", "b"), Legacy: []string{"bull", "x*[y]?"}})
 	assert.Equal(t, "ACL SETUSER shop on resetkeys resetchannels clearselectors -@all"+
 		" +asking +client|setname +cluster|slots +command +evalsha +exists +hdel +hget +hmget +hset +incrby +lindex +llen +lpush"+
-		" +lrange +ping +publish +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zrem +zscore ~emq:{a}:* ~emq:{b}:*"+
+		" +lrange +ping +publish +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zrem +zremrangebyscore +zscore ~emq:{a}:* ~emq:{b}:*"+
 		" &emq:{a}:control &emq:{b}:control"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)"+
 		` (+exists %R~bull:a:meta %R~x\*\[y\]\?:a:meta %R~bull:b:meta %R~x\*\[y\]\?:b:meta)`, rule.String())

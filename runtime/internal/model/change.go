@@ -155,9 +155,6 @@ func (x *changing) finish() {
 		priority, _ := strconv.ParseInt(x.Jobs[id].Fields["priority"], 10, 64)
 		x.enqueue(id, priority)
 	}
-	if len(x.Prioritized) == 0 && len(x.waiting)+len(x.leaving) > 0 {
-		x.Counter = 0
-	}
 	switch {
 	case len(x.leaving) == 0:
 	case len(x.Wait)+len(x.Prioritized) == 0:

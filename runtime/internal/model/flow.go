@@ -175,6 +175,7 @@ func (s *State) collect(c script.Collect, now int64) script.CollectReply {
 		s.reach("collect", "parent")
 		reply.Parents = append(reply.Parents, id)
 	}
+	reply.Left = s.flows()
 	return reply
 }
 

@@ -45,7 +45,7 @@ func (t *Turn) fields() Hash {
 
 func (s *State) sweep(c script.Sweep, now int64) script.SweepReply {
 	set := s.Set(string(c.Set))
-	reply := script.SweepReply{Now: now, Size: int64(len(set)), Ends: s.Turn.Ends}
+	reply := script.SweepReply{Now: now, Size: int64(len(set)), Ends: s.Turn.Ends, Flows: s.flows()}
 	if s.Version == "" || s.Turn.Worker != c.Worker && s.Turn.Ends > now {
 		s.reach("sweep", "another's turn")
 		return reply
@@ -79,3 +79,6 @@ func (s *State) sweep(c script.Sweep, now int64) script.SweepReply {
 	}
 	return reply
 }
+
+// flows reports whether there are deliveries, or parents that wait for children.
+func (s *State) flows() bool { return len(s.Outbox)+len(s.Waiting) > 0 }

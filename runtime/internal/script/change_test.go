@@ -68,6 +68,7 @@ func TestChange(t *testing.T) {
 			reply: `{Results:[{Verdict:changed Name:mail} {Verdict:changed Name:mail} {Verdict:changed Name:mail} {Verdict:changed Name:mail}]}`,
 			after: `
 				wait    list p q v
+				pc      text 2
 				delayed zset d=4000000000001
 				v       hash chc=b1 name=mail
 				p       hash chc=b1 name=mail
@@ -93,6 +94,7 @@ func TestChange(t *testing.T) {
 			reply: `{Results:[{Verdict:changed Name:mail} {Verdict:changed Name:mail} {Verdict:changed Name:mail} {Verdict:parent Name:mail}]}`,
 			after: `
 				wait             list w
+				pc               text 1
 				delayed          zset d=now+60000 p=now+60000
 				waiting-children zset c=4000000000001
 				w                hash chc=b1 chd=now+60000 chp=2 delay=60000 name=mail
@@ -114,6 +116,7 @@ func TestChange(t *testing.T) {
 			call:  changed(-1, 60000, "p"),
 			reply: `{Results:[{Verdict:changed Name:mail}]}`,
 			after: `
+				pc      text 1
 				delayed zset d=1000 p=now+60000
 				p       hash chc=b1 delay=60000 name=mail priority=1
 				d       hash name=mail

@@ -61,6 +61,8 @@ type CollectReply struct {
 	Deliveries []CollectDelivery
 	// Parents: parents whose children are to be looked for.
 	Parents []string
+	// Left: whether there are deliveries still, or parents that wait.
+	Left bool
 }
 
 // CollectDelivery is a record of [CollectReply.Deliveries].
@@ -75,7 +77,7 @@ type CollectDelivery struct {
 // error is a [*DecodeError].
 func DecodeCollect(reply any) (CollectReply, error) {
 	d := decoder{script: "collect"}
-	elements := d.reply(reply, 3)
+	elements := d.reply(reply, 4)
 	if d.err != nil {
 		return CollectReply{}, d.err
 	}
@@ -83,6 +85,7 @@ func DecodeCollect(reply any) (CollectReply, error) {
 		Now:        d.integer("now", elements[0]),
 		Deliveries: decodeCollectDeliveries(&d, elements[1]),
 		Parents:    d.texts("parents", elements[2]),
+		Left:       d.flag("left", elements[3]),
 	}
 	if d.err != nil {
 		return CollectReply{}, d.err

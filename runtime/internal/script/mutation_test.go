@@ -274,7 +274,6 @@ var mutations = []mutation{
 	{"change", "goes to the front of those that wait", "redis.call('LPUSH', KEYS[2]", "redis.call('RPUSH', KEYS[2]"},
 	{"change", "stays in prioritized until it is due", "redis.call('ZREM', KEYS[3], unpack(leaving))", ""},
 	{"change", "goes before those of its priority", "counter = counter + 1", "counter = counter - 1"},
-	{"change", "the counter is not reset", "redis.call('DEL', KEYS[4])", ""},
 	{"change", "the marker tells of what has left", "redis.call('ZREM', KEYS[11], unpack(leaving))", "0"},
 	{"change", "no marker for an earlier due time", "redis.call('ZADD', KEYS[11], 1, '~due')", ""},
 	{"change", "the time is not changed", "redis.call('ZADD', KEYS[5], unpack(delayed))", ""},
@@ -283,6 +282,8 @@ var mutations = []mutation{
 	{"pick", "a job that was put off is ranked", "if (later or 0) > now then", "if false then"},
 	{"pick", "a changed job stays active", "redis.call('ZREM', KEYS[6], id)\n      redis.call('HDEL'", "redis.call('HDEL'"},
 	{"pick", "a cancelled job is put off", "not held[i] and not doomed and", "not held[i] and"},
+	{"sweep", "nobody is told of deliveries", "redis.call('EXISTS', KEYS[4], KEYS[5])", "0"},
+	{"collect", "nothing is left", "math.min(redis.call('EXISTS', KEYS[2], KEYS[4]), 1)", "0"},
 
 	{"due", "one id too many", "score <= now and #due < limit", "score <= now"},
 	{"due", "what is early is due", "if score <= now and #expired < 2 * limit then", "if #expired < 2 * limit then"},

@@ -13,6 +13,8 @@ import (
 // A worker has the turn until the time that it asked for, and gives it back
 // by resting: until then nobody has it, and after that who comes first. How
 // far the jobs have been looked at is kept for the next one.
+//
+// Whoever asks is told whether there is something for collect to be seen to.
 type Sweep struct {
 	// Worker: the caller.
 	Worker string
@@ -31,11 +33,13 @@ type Sweep struct {
 
 // Call builds the call for queue.
 func (c Sweep) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 3)
+	keys := make([]string, 0, 5)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("completed"),
 		queue.Key("failed"),
+		queue.Key("outbox"),
+		queue.Key("waiting-children"),
 	)
 	args := make([]any, 0, 6)
 	args = append(args,
@@ -63,6 +67,8 @@ type SweepReply struct {
 	From int64
 	// IDs: ended jobs, the oldest first.
 	IDs []SweepID
+	// Flows: whether there are deliveries, or parents that wait for children.
+	Flows bool
 }
 
 // SweepID is a record of [SweepReply.IDs].
@@ -77,17 +83,18 @@ type SweepID struct {
 // is a [*DecodeError].
 func DecodeSweep(reply any) (SweepReply, error) {
 	d := decoder{script: "sweep"}
-	elements := d.reply(reply, 6)
+	elements := d.reply(reply, 7)
 	if d.err != nil {
 		return SweepReply{}, d.err
 	}
 	decoded := SweepReply{
-		Now:  d.integer("now", elements[0]),
-		Mine: d.flag("mine", elements[1]),
-		Ends: d.integer("ends", elements[2]),
-		Size: d.integer("size", elements[3]),
-		From: d.integer("from", elements[4]),
-		IDs:  decodeSweepIDs(&d, elements[5]),
+		Now:   d.integer("now", elements[0]),
+		Mine:  d.flag("mine", elements[1]),
+		Ends:  d.integer("ends", elements[2]),
+		Size:  d.integer("size", elements[3]),
+		From:  d.integer("from", elements[4]),
+		IDs:   decodeSweepIDs(&d, elements[5]),
+		Flows: d.flag("flows", elements[6]),
 	}
 	if d.err != nil {
 		return SweepReply{}, d.err
