@@ -39,7 +39,7 @@ test-users: install
 	EMQ_USERS=1 EMQ_ENGINES=valkey,redis $(GO) test -timeout 15m $(TESTFLAGS) ./runtime
 
 test-model: install
-	$(GO) test -timeout 15m -run 'TestModel' $(TESTFLAGS) ./runtime/internal/script
+	$(GO) test -timeout 15m -run 'TestModel|TestReplay' $(TESTFLAGS) ./runtime/internal/script
 
 check:
 	$(GO) run ./gen/internal/selfgen -check

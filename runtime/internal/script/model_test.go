@@ -42,9 +42,12 @@ var efforts = map[enginetest.Kind]effort{
 	enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey
 }
 
-// seedsUnderRace are enough for the race detector, which makes everything some
-// five times slower and has nothing to find here.
-const seedsUnderRace = 2
+// What is enough for the race detector, which makes everything some five times
+// slower and has nothing to find here.
+const (
+	seedsUnderRace = 1
+	stepsUnderRace = 1000
+)
 
 // TestModel drives random calls of every script, by workers that crash, send
 // calls again and believe what is wrong, on a queue that is damaged now and
@@ -57,15 +60,16 @@ const seedsUnderRace = 2
 // Without the race detector, as in make test-model, all seeds run, and everything
 // that a script can do must be reached a number of times. With it a few run.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	for kind, effort := range efforts {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			whole := effort
+			whole, steps := effort, stepsOfSeed
 			if underRace {
-				effort.seeds, effort.least = min(effort.seeds, seedsUnderRace), 0
+				effort.seeds, effort.least, steps = seedsUnderRace, 0, stepsUnderRace
 			}
-			t.Logf("%d of %d seeds run", effort.seeds, whole.seeds)
-			runModel(t, enginetest.Start(t, kind), effort)
+			t.Logf("%d of %d seeds run, and a new one, of %d steps each", effort.seeds, whole.seeds, steps)
+			runModel(t, enginetest.Start(t, kind), effort, steps)
 		})
 	}
 }
@@ -80,29 +84,29 @@ func focusOf(seed uint64) string {
 	return focuses[seed%uint64(len(focuses))]
 }
 
-func runModel(t *testing.T, e *enginetest.Engine, effort effort) {
+func runModel(t *testing.T, e *enginetest.Engine, effort effort, steps int) {
 	begin := time.Now()
 	chosen := modelSeeds(t, effort.seeds)
 	b := newBench(t, e)
 	reached := map[model.Reach]int{}
-	steps := 0
+	made := 0
 	for _, seed := range chosen {
 		b.use(t, e)
 		w := newWorld(b, seed, focusOf(seed))
-		require.NoError(t, w.run(t.Context(), stepsOfSeed, timeOfSeed))
-		steps += w.step - 1
+		require.NoError(t, w.run(t.Context(), steps, timeOfSeed))
+		made += w.step - 1
 		require.NoError(t, b.clear(t.Context()))
 		for reach, count := range w.state.Reached {
 			reached[reach] += count
 		}
 	}
 	t.Logf("%s: seeds %v, %d steps in %s, and what they reached:\n%s",
-		e, chosen, steps, time.Since(begin).Round(time.Second), reachTable(reached))
+		e, chosen, made, time.Since(begin).Round(time.Second), reachTable(reached))
 	if len(chosen) < effort.seeds {
 		return
 	}
 	if e.Kind == enginetest.Valkey && !underRace {
-		require.GreaterOrEqual(t, steps, 100_000)
+		require.GreaterOrEqual(t, made, 100_000)
 	}
 	for _, reach := range reaches() {
 		if reached[reach] < effort.least {

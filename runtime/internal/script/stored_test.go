@@ -33,6 +33,9 @@ func storing() []model.Caller {
 		}}},
 		script.Pick{Events: "all", History: 101, Token: "w:2", Worker: "a worker", Lease: 1000, Want: 1, Window: 2,
 			Limit: much, Payload: much + 1, Items: []script.PickItem{{ID: jobID("w1")}}},
+		script.Change{Events: "all", History: 100, By: "a call", Priority: 95, Due: 4000000000096,
+			Items: []script.ChangeItem{{ID: jobID("w1")}}},
+		script.Change{Events: "all", History: 100, By: "a call", Priority: 95, Delay: -1, Items: []script.ChangeItem{{ID: jobID("d1")}}},
 		script.Progress{Events: "all", History: 100, Items: []script.ProgressItem{{ID: jobID("a1"), Token: "w:1", Value: []byte("91")}}},
 		settle("completed"), settle("failed"), settle("retry"), settle("release"),
 	}
