@@ -69,6 +69,7 @@ var situations = map[string]string{
 	"an odd id":              `wait list "a b" a; a hash name=mail data=1; marker zset a=0`,
 	"failed and broken":      `failed zset a=900 b=901; a text strange; b hash name=mail data=1 priority=3`,
 	"just completed":         `completed zset a=4000000000001 b=4000000000002; a hash name=mail lst="w:1 completed" rpb=c; b hash name=mail`,
+	"odd at the limit":       `meta hash version=echomq:2.0.0 blocked=limit; active zset "a b"=1000; wait list b; b hash name=mail data=1`,
 	"odd ids elsewhere":      `delayed zset "a b"=1000; active zset "a b"=1000; quarantine zset "c d"=900`,
 	"paused, empty":          `meta hash version=echomq:2.0.0 paused=1; pc text 7; marker zset ~due=1`,
 	"of schedules": `meta hash version=echomq:2.0.0 slot=1000; schedulers zset s=1000 t=1000; scheduler:s hash rev=r name=mail cnt=1; ` +
