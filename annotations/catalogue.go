@@ -226,7 +226,7 @@ var (
 		"Fields are written as in Go, beginning with one of the payload.")
 	RuleUnknownField = rule("E071", "unknown field",
 		"%s has no field %s%s",
-		"A unique key is computed from fields of the payload.")
+		"A unique key is computed from fields of the payload, and a group is named by one.")
 	RuleUniqueField = rule("E072", "field that cannot be part of a unique key",
 		"%s cannot be part of a unique key: %s",
 		"Every runtime, in every language, must compute the same key from what crosses the wire. So a field crosses the wire, and its value has one form only: truth values, whole numbers, strings, bytes ([]byte), time.Time, and types that MarshalText writes; or pointers to these.")
@@ -236,6 +236,12 @@ var (
 	RuleUniqueRemoved = rule("E074", "key held until a deletion that is the end",
 		"until=removed has no effect, because keep completed=none failed=none deletes the job as it ends; write until=finished, or keep it",
 		"A key is held until the job is deleted only if the job is kept for a while after its end.")
+	RuleGroupField = rule("E075", "field that cannot name a group",
+		"%s cannot name a group: %s",
+		"Every runtime, in every language, must find the same group from what crosses the wire. So the field crosses the wire, and its value has one form only: truth values, whole numbers, strings, bytes ([]byte), time.Time, and types that MarshalText writes; or pointers to these.")
+	RuleGroupLimit = rule("E076", "two limits for the groups of one queue",
+		"limit=%d differs from limit=%d of %s: the groups of queue %q have one limit; leave it out here, or write the same",
+		"A group is a queue's, and may have jobs of several types. So how many of its jobs may be active is said once for the queue.")
 )
 
 // How the generated file fits into its package.

@@ -66,6 +66,7 @@ func (f *Facts) Check(report *Reporter) {
 		c.unique(job)
 		c.batch(job)
 	}
+	c.groups()
 	c.crons()
 }
 
@@ -246,6 +247,24 @@ func (c checker) unique(job *Job) {
 	if d.Text("until") == "removed" && keep.Off("completed") && keep.Off("failed") {
 		pos, end := d.Span("until")
 		c.report.Report(RuleUniqueRemoved, pos, end)
+	}
+}
+
+// groups refuses two limits for the groups of one queue.
+func (c checker) groups() {
+	limited := map[*Directive]*Job{}
+	for _, job := range c.Jobs {
+		d, queue := job.Directive("group"), c.QueueOf(job)
+		if queue == nil || !d.Has("limit") {
+			continue
+		}
+		first := limited[queue]
+		if first == nil {
+			limited[queue] = job
+		} else if other := first.Directive("group").Int("limit"); other != d.Int("limit") {
+			pos, end := d.Span("limit")
+			c.report.Report(RuleGroupLimit, pos, end, d.Int("limit"), other, first.Type.Name.Name, queue.Text("name"))
+		}
 	}
 }
 

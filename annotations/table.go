@@ -130,6 +130,16 @@ var table = []Spec{
 		},
 	},
 	{
+		Name: "group", On: OnStruct,
+		Doc: "Puts each job into the group that a field of its payload names. The groups of a queue that have work take turns, so that one with many jobs does not hold up the others.",
+		Items: []Item{
+			{Key: "by", Kind: KindField, Required: true,
+				Doc: "The field that names the group: a truth value, whole number, string, bytes, time, or a type with MarshalText, also as a pointer. A job whose field is nil or empty is of no group. Groups are the queue's: jobs of several types with the same value are of one group."},
+			{Key: "limit", Kind: KindInt, Min: 1, Max: unbounded, Default: "any number",
+				Doc: "How many jobs of each group may be active at once, on all workers together. A queue has one such limit: its jobs that say it say the same."},
+		},
+	},
+	{
 		Name: "batch", On: OnStruct, Bare: true,
 		Doc: "Gives the handler many jobs at once: a slice of them, each with an outcome of its own.",
 		Items: []Item{

@@ -8,6 +8,9 @@
 --- that is sent again does no harm. With maxmemory reached nothing is written
 --- and the answer is EMQFULL.
 ---
+--- A job of a group waits in its group, and its group in the ring of those that
+--- have work.
+---
 --- A job may bring a key that only one job holds. If another holds it the job is
 --- not added and the answer is "duplicate", with the holder's id; within the call
 --- the first of two has it. A key whose time is over is held by nobody.
@@ -25,6 +28,8 @@
 --- @key outbox-body hash what is to be delivered
 --- @key dedup hash unique keys to the id of the job that holds each
 --- @key dedup-due zset unique keys by when their time is over
+--- @key groups zset groups with work by turn; those at their limit after all others
+--- @key grouped zset jobs that wait in their groups: group, place and id
 --- @each job hash <id> the job
 --- @each dependencies set <id>:dependencies edges of children that it waits for
 --- @arg events word(none|final|all) which events are written
@@ -46,9 +51,11 @@
 --- @item unique string the key that only one job is to hold; empty for none
 --- @item until word(started|finished|removed) what releases the key
 --- @item term ms how long the key is held at most; 0 for no limit
+--- @item group string the group in which it takes its turn, of letters, digits and ._%~-, at most 200; empty for none
 --- @field version meta
 --- @field paused meta
 --- @field blocked meta
+--- @field grouped meta
 --- @field name job
 --- @field data job
 --- @field cdc job
@@ -64,6 +71,8 @@
 --- @field deid job
 --- @field deu job
 --- @field * dedup
+--- @field grp job
+--- @field gpl job
 --- @stores name job name
 --- @stores data job data
 --- @stores cdc job codec
@@ -76,6 +85,7 @@
 --- @stores chn job children
 --- @stores deid job unique
 --- @stores deu job until
+--- @stores grp job group
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(added|exists|duplicate) what happened
@@ -86,7 +96,7 @@
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'grouped')
 local version = meta[1]
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
@@ -99,9 +109,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 12) / 2)
-if count < 1 or #KEYS ~= 12 + 2 * count or #ARGV ~= 2 + 17 * count then
-  return redis.error_reply('EMQARGS add takes 12 keys and 2 arguments, then 2 keys and 17 arguments for each job')
+local count = math.floor((#KEYS - 14) / 2)
+if count < 1 or #KEYS ~= 14 + 2 * count or #ARGV ~= 2 + 18 * count then
+  return redis.error_reply('EMQARGS add takes 14 keys and 2 arguments, then 2 keys and 18 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -113,7 +123,7 @@ local releases = { started = true, finished = true, removed = true }
 local jobs = {}
 local keyed = {}
 for i = 1, count do
-  local a = 2 + 17 * (i - 1)
+  local a = 2 + 18 * (i - 1)
   for n = 5, 8 do
     if n ~= 6 and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
       return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
@@ -134,7 +144,10 @@ for i = 1, count do
   if not whole(ARGV[a + 17], 0, 9007199254740991) then
     return redis.error_reply('EMQARGS term must be a whole number from 0')
   end
-  jobs[i] = KEYS[11 + 2 * i]
+  if #ARGV[a + 18] > 200 or string.find(ARGV[a + 18], '[^%w._%%~-]') then
+    return redis.error_reply('EMQARGS group must be at most 200 letters, digits and ._%~-')
+  end
+  jobs[i] = KEYS[13 + 2 * i]
 end
 
 local time = redis.call('TIME')
@@ -181,6 +194,8 @@ local seen = {}
 local waiting = {}
 local ranked = {}
 local delayed = {}
+local joining = {}
+local groups = {}
 local holds = {}
 local terms = {}
 local endless = {}
@@ -189,12 +204,12 @@ local parents = {}
 local entries = {}
 local bodies = {}
 for i = 1, count do
-  local a = 2 + 17 * (i - 1)
+  local a = 2 + 18 * (i - 1)
   local id = ARGV[a + 1]
   local key = ARGV[a + 15]
-  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[11 + 2 * i]) == 1)
+  local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[13 + 2 * i]) == 1)
   if exists then
-    local found = redis.pcall('HMGET', KEYS[11 + 2 * i], 'name', 'parentKey')
+    local found = redis.pcall('HMGET', KEYS[13 + 2 * i], 'name', 'parentKey')
     results[#results + 1] = 'exists'
     results[#results + 1] = found[1] or ''
     results[#results + 1] = found[2] or ''
@@ -209,22 +224,22 @@ for i = 1, count do
     local opts = ARGV[a + 6]
     local written
     if opts == '' then
-      written = redis.pcall('HSET', KEYS[11 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
+      written = redis.pcall('HSET', KEYS[13 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now)
     else
-      written = redis.pcall('HSET', KEYS[11 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
+      written = redis.pcall('HSET', KEYS[13 + 2 * i], 'name', ARGV[a + 2], 'data', ARGV[a + 3], 'timestamp', now, 'opts', opts)
     end
     local refused = refusal(written)
     if refused then
       return refused
     end
     if ARGV[a + 4] ~= '' then
-      redis.call('HSET', KEYS[11 + 2 * i], 'cdc', ARGV[a + 4])
+      redis.call('HSET', KEYS[13 + 2 * i], 'cdc', ARGV[a + 4])
     end
     if ARGV[a + 5] ~= '1' then
-      redis.call('HSET', KEYS[11 + 2 * i], 'ver', ARGV[a + 5])
+      redis.call('HSET', KEYS[13 + 2 * i], 'ver', ARGV[a + 5])
     end
     if key ~= '' then
-      redis.call('HSET', KEYS[11 + 2 * i], 'deid', key, 'deu', ARGV[a + 16])
+      redis.call('HSET', KEYS[13 + 2 * i], 'deid', key, 'deu', ARGV[a + 16])
       owner[key] = id
       holds[#holds + 1] = key
       holds[#holds + 1] = id
@@ -238,30 +253,33 @@ for i = 1, count do
     end
     local priority = tonumber(ARGV[a + 9])
     if priority > 0 then
-      redis.call('HSET', KEYS[11 + 2 * i], 'priority', priority)
+      redis.call('HSET', KEYS[13 + 2 * i], 'priority', priority)
     end
     if ARGV[a + 10] ~= '' then
-      redis.call('HSET', KEYS[11 + 2 * i], 'parentKey', ARGV[a + 10], 'parent', ARGV[a + 11])
+      redis.call('HSET', KEYS[13 + 2 * i], 'parentKey', ARGV[a + 10], 'parent', ARGV[a + 11])
+    end
+    if ARGV[a + 18] ~= '' then
+      redis.call('HSET', KEYS[13 + 2 * i], 'grp', ARGV[a + 18])
     end
     local due = tonumber(ARGV[a + 8])
     if due == 0 then
       due = now + tonumber(ARGV[a + 7])
     end
     if due > now then
-      redis.call('HSET', KEYS[11 + 2 * i], 'delay', due - now)
+      redis.call('HSET', KEYS[13 + 2 * i], 'delay', due - now)
     end
     if ARGV[a + 12] ~= '0' then
-      redis.call('HSET', KEYS[11 + 2 * i], 'chn', ARGV[a + 12])
+      redis.call('HSET', KEYS[13 + 2 * i], 'chn', ARGV[a + 12])
       local edges = {}
       for edge in string.gmatch(ARGV[a + 13], '[^\n]+') do
         edges[#edges + 1] = edge
         if #edges == 500 then
-          redis.call('SADD', KEYS[12 + 2 * i], unpack(edges))
+          redis.call('SADD', KEYS[14 + 2 * i], unpack(edges))
           edges = {}
         end
       end
       if #edges > 0 then
-        redis.call('SADD', KEYS[12 + 2 * i], unpack(edges))
+        redis.call('SADD', KEYS[14 + 2 * i], unpack(edges))
       end
       -- The caller makes the delivery itself, and has two seconds for it.
       parents[#parents + 1] = now + 30000
@@ -273,6 +291,9 @@ for i = 1, count do
     elseif due > now then
       delayed[#delayed + 1] = due
       delayed[#delayed + 1] = id
+    elseif ARGV[a + 18] ~= '' then
+      joining[#joining + 1] = i
+      groups[i] = ARGV[a + 18]
     elseif priority > 0 then
       ranked[#ranked + 1] = priority
       ranked[#ranked + 1] = id
@@ -304,6 +325,40 @@ end
 if #endless > 0 then
   redis.call('ZREM', KEYS[12], unpack(endless))
 end
+if #joining > 0 then
+  local turn = redis.call('HINCRBY', KEYS[1], 'grouped', #joining) - #joining
+  local rows = {}
+  local ring = {}
+  for i = 1, count do
+    if groups[i] then
+      turn = turn + 1
+      local a = 2 + 18 * (i - 1)
+      local place = string.format('%07.0f|%016.0f', tonumber(ARGV[a + 9]), turn)
+      redis.call('HSET', KEYS[13 + 2 * i], 'gpl', place)
+      ring[#ring + 1] = turn
+      ring[#ring + 1] = groups[i]
+      rows[#rows + 1] = 0
+      rows[#rows + 1] = groups[i] .. '|' .. place .. '|' .. ARGV[a + 1]
+    end
+  end
+  redis.call('ZADD', KEYS[14], unpack(rows))
+  redis.call('ZADD', KEYS[13], 'NX', unpack(ring))
+end
+
+-- The job that comes next of those that may be taken: one without a group, or of
+-- the group whose turn it is.
+local function first()
+  local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  if head or not (meta[4] or #joining > 0) then
+    return head
+  end
+  local group = redis.call('ZRANGE', KEYS[13], 0, 0, 'WITHSCORES')
+  if group[1] and tonumber(group[2]) < 4503599627370496 then
+    local member = redis.call('ZRANGEBYLEX', KEYS[14], '[' .. group[1] .. '|', '(' .. group[1] .. '}', 'LIMIT', 0, 1)[1]
+    head = member and string.match(member, '[^|]*$')
+  end
+  return head
+end
 local head
 if #ranked > 0 then
   local ranks = math.floor(#ranked / 2)
@@ -316,8 +371,8 @@ if #ranked > 0 then
 end
 if #waiting > 0 and redis.call('LPUSH', KEYS[2], unpack(waiting)) == #waiting then
   head = waiting[1]
-elseif #waiting + #ranked > 0 and not stopped and redis.call('EXISTS', KEYS[6]) == 0 then
-  head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+elseif #waiting + #ranked + #joining > 0 and not stopped and redis.call('EXISTS', KEYS[6]) == 0 then
+  head = first()
 end
 if #delayed > 0 then
   redis.call('ZADD', KEYS[5], unpack(delayed))

@@ -6,6 +6,9 @@
 --- which would take time in proportion to the list: it is told what is to become of
 --- it, and the pick that comes to it sees to that instead of starting it.
 ---
+--- One that waits in a group goes behind those of its group that have the new priority,
+--- or into delayed.
+---
 --- A time that is not ahead makes a delayed job due now, and leaves one that waits
 --- as it is. A parent that waits for its children has no time, and a job that is to
 --- fail without being run is left to that.
@@ -26,6 +29,8 @@
 --- @key waiting-children zset parents by when their children are next looked for
 --- @key marker zset wakes idle workers
 --- @key events stream what happened
+--- @key groups zset groups with work by turn; those at their limit after all others
+--- @key grouped zset jobs that wait in their groups: group, place and id
 --- @each job hash <id> the job
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
@@ -37,6 +42,7 @@
 --- @item name string the wire name that the job must have; empty for any
 --- @field version meta
 --- @field paused meta
+--- @field grouped meta
 --- @field name job
 --- @field defa job
 --- @field lst job
@@ -45,6 +51,8 @@
 --- @field chp job
 --- @field chd job
 --- @field chc job
+--- @field grp job
+--- @field gpl job
 --- @stores priority job priority
 --- @stores chp job priority
 --- @stores chd job due
@@ -57,7 +65,7 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'grouped')
 local version = meta[1]
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
@@ -70,9 +78,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = #KEYS - 12
+local count = #KEYS - 14
 if count < 1 or #ARGV ~= 6 + 2 * count then
-  return redis.error_reply('EMQARGS change takes 12 keys and 6 arguments, then 1 key and 2 arguments for each job')
+  return redis.error_reply('EMQARGS change takes 14 keys and 6 arguments, then 1 key and 2 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -115,12 +123,14 @@ local results = {}
 local fresh = {}
 local had = {}
 local names = {}
+local groups = {}
+local members = {}
 local seen = {}
 for i = 1, count do
   local verdict
   local name = ''
   local reason = ''
-  local fields = redis.pcall('HMGET', KEYS[12 + i], 'name', 'defa', 'lst', 'priority', 'chc')
+  local fields = redis.pcall('HMGET', KEYS[14 + i], 'name', 'defa', 'lst', 'priority', 'chc', 'grp', 'gpl')
   if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
     return fields
   end
@@ -151,6 +161,14 @@ for i = 1, count do
       seen[ids[i]] = true
       names[i] = name
       had[i] = tonumber(fields[4] or 0) or 0
+      -- Where a job of a group waits, if it does.
+      if fresh[i] and fields[6] and fields[7] and not ranks[i] and not dues[i] and not parents[i] then
+        local member = fields[6] .. '|' .. fields[7] .. '|' .. ids[i]
+        if redis.call('ZSCORE', KEYS[14], member) then
+          groups[i] = fields[6]
+          members[i] = member
+        end
+      end
     end
   end
   results[3 * i - 2] = verdict
@@ -164,42 +182,57 @@ local ranked = {}
 local waited = {}
 local delayed = {}
 local leaving = {}
+local parting = {}
+local gone = {}
+local left = {}
+local moving = {}
+local joining = {}
+local priorities = {}
 for i = 1, count do
   if fresh[i] then
     -- Taken away first, because the engine allows a removal, and then the rest
     -- of the script, when it has no memory left.
-    redis.call('HDEL', KEYS[12 + i], 'chc')
-    redis.call('HSET', KEYS[12 + i], 'chc', by)
-    local listed = not ranks[i] and not dues[i] and not parents[i]
+    redis.call('HDEL', KEYS[14 + i], 'chc')
+    redis.call('HSET', KEYS[14 + i], 'chc', by)
+    local listed = not ranks[i] and not dues[i] and not parents[i] and not members[i]
     local priority = had[i]
     if wanted >= 0 then
       priority = wanted
     end
     if listed then
       if wanted == had[i] then
-        redis.call('HDEL', KEYS[12 + i], 'chp')
+        redis.call('HDEL', KEYS[14 + i], 'chp')
       elseif wanted >= 0 then
-        redis.call('HSET', KEYS[12 + i], 'chp', wanted)
+        redis.call('HSET', KEYS[14 + i], 'chp', wanted)
       end
       if timed and due > now then
-        redis.call('HSET', KEYS[12 + i], 'chd', due, 'delay', due - now)
+        redis.call('HSET', KEYS[14 + i], 'chd', due, 'delay', due - now)
       elseif timed then
-        redis.call('HDEL', KEYS[12 + i], 'chd', 'delay')
+        redis.call('HDEL', KEYS[14 + i], 'chd', 'delay')
       end
     else
       if priority == 0 then
-        redis.call('HDEL', KEYS[12 + i], 'priority')
+        redis.call('HDEL', KEYS[14 + i], 'priority')
       elseif priority ~= had[i] then
-        redis.call('HSET', KEYS[12 + i], 'priority', priority)
+        redis.call('HSET', KEYS[14 + i], 'priority', priority)
       end
       if timed and (dues[i] or due > now) then
-        redis.call('HSET', KEYS[12 + i], 'delay', due - now)
+        redis.call('HSET', KEYS[14 + i], 'delay', due - now)
         waited[#waited + 1] = ids[i]
         delayed[#delayed + 1] = due
         delayed[#delayed + 1] = ids[i]
         if ranks[i] then
           leaving[#leaving + 1] = ids[i]
+          gone[#gone + 1] = ids[i]
+        elseif members[i] then
+          parting[#parting + 1] = members[i]
+          gone[#gone + 1] = ids[i]
+          left[#left + 1] = groups[i]
         end
+      elseif members[i] and priority ~= had[i] then
+        moving[#moving + 1] = members[i]
+        joining[#joining + 1] = i
+        priorities[i] = priority
       elseif ranks[i] and priority == 0 then
         waiting[#waiting + 1] = ids[i]
       elseif ranks[i] and priority ~= had[i] then
@@ -240,10 +273,48 @@ if #ranked > 0 then
   end
   redis.call('ZADD', KEYS[3], unpack(ranked))
 end
-if #leaving > 0 then
-  -- The marker tells of work if and only if there is some.
-  local told = redis.call('ZREM', KEYS[11], unpack(leaving))
+if #moving > 0 then
+  redis.call('ZREM', KEYS[14], unpack(moving))
+  local turn = redis.call('HINCRBY', KEYS[1], 'grouped', #joining) - #joining
+  local rows = {}
+  for i = 1, count do
+    if priorities[i] then
+      turn = turn + 1
+      local place = string.format('%07.0f|%016.0f', priorities[i], turn)
+      redis.call('HSET', KEYS[14 + i], 'gpl', place)
+      rows[#rows + 1] = 0
+      rows[#rows + 1] = groups[i] .. '|' .. place .. '|' .. ids[i]
+    end
+  end
+  redis.call('ZADD', KEYS[14], unpack(rows))
+end
+if #parting > 0 then
+  redis.call('ZREM', KEYS[14], unpack(parting))
+  -- Groups that have no work leave the ring.
+  for l = 1, #left do
+    if not redis.call('ZRANGEBYLEX', KEYS[14], '[' .. left[l] .. '|', '(' .. left[l] .. '}', 'LIMIT', 0, 1)[1] then
+      redis.call('ZREM', KEYS[13], left[l])
+    end
+  end
+end
+-- The job that comes next of those that may be taken: one without a group, or of
+-- the group whose turn it is.
+local function first()
   local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  if head or not meta[3] then
+    return head
+  end
+  local group = redis.call('ZRANGE', KEYS[13], 0, 0, 'WITHSCORES')
+  if group[1] and tonumber(group[2]) < 4503599627370496 then
+    local member = redis.call('ZRANGEBYLEX', KEYS[14], '[' .. group[1] .. '|', '(' .. group[1] .. '}', 'LIMIT', 0, 1)[1]
+    head = member and string.match(member, '[^|]*$')
+  end
+  return head
+end
+if #gone > 0 then
+  -- The marker tells of work if and only if there is some.
+  local told = redis.call('ZREM', KEYS[11], unpack(gone))
+  local head = first()
   if not head then
     redis.call('ZREMRANGEBYSCORE', KEYS[11], 0, 0)
   elseif told > 0 and meta[2] ~= '1' then

@@ -11,6 +11,8 @@
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
 --- @key waiting-children zset parents by when their children are next looked for
+--- @key groups zset groups with work by turn; those at their limit after all others
+--- @key grouped zset jobs that wait in their groups: group, place and id
 --- @field version meta
 --- @field paused meta
 --- @field * reserved
@@ -25,6 +27,8 @@
 --- @reply failed int jobs that failed for good and are kept
 --- @reply quarantined int ids that cannot be run
 --- @reply waitingChildren int parents whose children have not all ended
+--- @reply grouped int jobs that wait in their groups
+--- @reply groups int groups that have work
 --- @error EMQARGS the call is malformed
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -35,8 +39,8 @@ if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
 end
 
-if #KEYS ~= 10 or #ARGV ~= 0 then
-  return redis.error_reply('EMQARGS counts takes 10 keys and no arguments')
+if #KEYS ~= 12 or #ARGV ~= 0 then
+  return redis.error_reply('EMQARGS counts takes 12 keys and no arguments')
 end
 
 local time = redis.call('TIME')
@@ -53,4 +57,6 @@ return {
   redis.call('ZCARD', KEYS[8]),
   redis.call('ZCARD', KEYS[9]),
   redis.call('ZCARD', KEYS[10]),
+  redis.call('ZCARD', KEYS[12]),
+  redis.call('ZCARD', KEYS[11]),
 }

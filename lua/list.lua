@@ -9,6 +9,8 @@
 --- among the 1,000 before it, which have moved if jobs were taken since. If it is
 --- not there the page begins 1,000 before, and shows some once more.
 ---
+--- Those that wait in groups are listed group by group.
+---
 --- @memory reads
 --- @key meta hash the queue's version
 --- @key wait list ids without priority; the next to run is at the tail
@@ -19,18 +21,20 @@
 --- @key failed zset ids by finishing time
 --- @key quarantine zset ids that cannot be run
 --- @key waiting-children zset parents by when their children are next looked for
---- @arg set word(wait|prioritized|delayed|active|completed|failed|quarantine|waiting-children) what is listed
---- @arg order word(rising|falling) from the lowest score on, or from the highest; wait knows only rising
+--- @key grouped zset jobs that wait in their groups: group, place and id
+--- @arg set word(wait|prioritized|delayed|active|completed|failed|quarantine|waiting-children|grouped) what is listed
+--- @arg order word(rising|falling) from the lowest score on, or from the highest; wait and grouped know only rising
 --- @arg limit int how many ids, at most 500
 --- @arg begun flag whether there was a page before
 --- @arg place int the place of the page before
---- @arg last string the last id of the page before
+--- @arg last string what ended the page before
 --- @field version meta
 --- @reply now ms the server's clock
 --- @reply ids records what is there, in order
 --- @record ids id string an id; it need not be one that a job can have
---- @record ids score int its score; 0 in wait
+--- @record ids score int its score; 0 in wait and grouped
 --- @reply place int where this page ended
+--- @reply last string what ended it, as the next page is to be told
 --- @error EMQARGS the call is malformed
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -46,13 +50,13 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local sets = { wait = true, prioritized = true, delayed = true, active = true, completed = true, failed = true, quarantine = true, ['waiting-children'] = true }
-if #KEYS ~= 9 or #ARGV ~= 6 or not sets[ARGV[1]] then
-  return redis.error_reply('EMQARGS list takes 9 keys and 6 arguments, and the set must be one of the queue')
+local sets = { wait = true, prioritized = true, delayed = true, active = true, completed = true, failed = true, quarantine = true, ['waiting-children'] = true, grouped = true }
+if #KEYS ~= 10 or #ARGV ~= 6 or not sets[ARGV[1]] then
+  return redis.error_reply('EMQARGS list takes 10 keys and 6 arguments, and the set must be one of the queue')
 end
 local falling = ARGV[2] == 'falling'
-if ARGV[2] ~= 'rising' and (not falling or ARGV[1] == 'wait') then
-  return redis.error_reply('EMQARGS the order must be rising or falling, and rising in wait')
+if ARGV[2] ~= 'rising' and (not falling or ARGV[1] == 'wait' or ARGV[1] == 'grouped') then
+  return redis.error_reply('EMQARGS the order must be rising or falling, and rising in wait and grouped')
 end
 if not whole(ARGV[3], 1, 500) or not whole(ARGV[4], 0, 1) or not whole(ARGV[5], -9007199254740991, 9007199254740991) then
   return redis.error_reply('EMQARGS limit must be a whole number from 1 to 500, begun 0 or 1 and place a whole number')
@@ -95,7 +99,16 @@ if ARGV[1] == 'wait' then
     ids[#ids + 1] = page[p]
     ids[#ids + 1] = 0
   end
-  return { now, ids, from + #page }
+  return { now, ids, from + #page, page[1] or last }
+end
+if ARGV[1] == 'grouped' then
+  local page = redis.call('ZRANGEBYLEX', KEYS[10], begun and '(' .. last or '-', '+', 'LIMIT', 0, limit)
+  for p = 1, #page do
+    ids[#ids + 1] = string.match(page[p], '[^|]*$')
+    ids[#ids + 1] = 0
+    last = page[p]
+  end
+  return { now, ids, 0, last }
 end
 
 local set = ARGV[1] == 'prioritized' and KEYS[3] or ARGV[1] == 'delayed' and KEYS[4] or ARGV[1] == 'active' and KEYS[5]
@@ -128,7 +141,8 @@ else
 end
 for p = 1, #page, 2 do
   place = math.floor(tonumber(page[p + 1]))
-  ids[#ids + 1] = page[p]
+  last = page[p]
+  ids[#ids + 1] = last
   ids[#ids + 1] = place
 end
-return { now, ids, place }
+return { now, ids, place, last }

@@ -24,6 +24,10 @@
 --- One that got another priority or time as it waited goes where it belongs now, and
 --- is not started.
 ---
+--- The groups that have work take turns, one job each, and the ring of them takes
+--- turns with the jobs of no group. A group of which as many jobs are active as may
+--- be stands behind all others in the ring, until one of them ends.
+---
 --- While the queue is paused no head is popped, and the window is empty; what is
 --- reserved is started nevertheless.
 ---
@@ -41,6 +45,9 @@
 --- @key limiter hash the tokens that are left, in parts of one, and when they were counted
 --- @key dedup hash unique keys to the id of the job that holds each
 --- @key dedup-due zset unique keys by when their time is over
+--- @key groups zset groups with work by turn; those at their limit after all others
+--- @key grouped zset jobs that wait in their groups: group, place and id
+--- @key group-active hash active jobs to their groups, and how many each group has
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @arg events word(none|final|all) which events are written
@@ -58,6 +65,8 @@
 --- @arg tokens int how many jobs may start in an interval, at most 1000000; 0 for any number
 --- @arg interval ms the interval, at most 31 days
 --- @arg rateFixed flag whether no override goes over tokens and interval
+--- @arg perGroup int how many jobs of one group may be active; 0 for any number
+--- @arg perGroupFixed flag whether no override goes over it
 --- @item id id a job that is reserved, or believed to come next
 --- @item reservation string the token it is reserved for; empty for a belief
 --- @field version meta
@@ -66,6 +75,9 @@
 --- @field blocked meta
 --- @field limit meta
 --- @field rate meta
+--- @field grouped meta
+--- @field groupLimit meta
+--- @field groupNext meta
 --- @field level limiter
 --- @field interval limiter
 --- @field at limiter
@@ -84,6 +96,7 @@
 --- @field chd job
 --- @field * reserved
 --- @field * dedup
+--- @field * group-active
 --- @stores pb job worker
 --- @reply now ms the server's clock
 --- @reply due ms when the next delayed job is due; 0 if there is none
@@ -100,7 +113,7 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'limit', 'rate', 'slot')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'limit', 'rate', 'slot', 'grouped', 'groupLimit', 'groupNext')
 local version = meta[1]
 local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
@@ -114,9 +127,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 13) / 2)
-if #KEYS ~= 13 + 2 * count or #ARGV ~= 15 + 2 * count then
-  return redis.error_reply('EMQARGS pick takes 13 keys and 15 arguments, then 2 keys and 2 arguments for each job')
+local count = math.floor((#KEYS - 16) / 2)
+if #KEYS ~= 16 + 2 * count or #ARGV ~= 17 + 2 * count then
+  return redis.error_reply('EMQARGS pick takes 16 keys and 17 arguments, then 2 keys and 2 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -147,8 +160,17 @@ end
 if not whole(ARGV[12], 0, 1) or not whole(ARGV[15], 0, 1) or (tokens > 0 and interval == 0) then
   return redis.error_reply('EMQARGS capFixed and rateFixed must be 0 or 1, and tokens have an interval')
 end
+local perGroup = tonumber(ARGV[16])
+if not whole(ARGV[16], 0, 2147483647) or not whole(ARGV[17], 0, 1) then
+  return redis.error_reply('EMQARGS perGroup must be a whole number from 0 to 2147483647, and perGroupFixed 0 or 1')
+end
 
 -- An override that is not of its form counts as none.
+if ARGV[17] == '0' and meta[8] == 'none' then
+  perGroup = 0
+elseif ARGV[17] == '0' and meta[8] and whole(meta[8], 1, 2147483647) then
+  perGroup = tonumber(meta[8])
+end
 if ARGV[12] == '0' and meta[4] == 'none' then
   cap = 0
 elseif ARGV[12] == '0' and meta[4] and whole(meta[4], 1, 2147483647) then
@@ -166,10 +188,10 @@ end
 
 local declared = {}
 for i = 1, count do
-  if declared[ARGV[14 + 2 * i]] then
+  if declared[ARGV[16 + 2 * i]] then
     return redis.error_reply('EMQARGS a job is declared twice')
   end
-  declared[ARGV[14 + 2 * i]] = true
+  declared[ARGV[16 + 2 * i]] = true
 end
 
 local time = redis.call('TIME')
@@ -182,7 +204,7 @@ local reserved = {}
 if again then
   local locks = {}
   for i = 1, count do
-    locks[i] = KEYS[13 + 2 * i]
+    locks[i] = KEYS[16 + 2 * i]
   end
   if count > 0 then
     local tokens = redis.call('MGET', unpack(locks))
@@ -215,17 +237,17 @@ end
 local claims = {}
 local redeemed = {}
 for i = 1, count do
-  if ARGV[15 + 2 * i] ~= '' and not held[i] then
-    claims[#claims + 1] = ARGV[14 + 2 * i]
+  if ARGV[17 + 2 * i] ~= '' and not held[i] then
+    claims[#claims + 1] = ARGV[16 + 2 * i]
   end
 end
 if #claims > 0 then
   local owners = redis.call('HMGET', KEYS[7], unpack(claims))
   local c = 0
   for i = 1, count do
-    if ARGV[15 + 2 * i] ~= '' and not held[i] then
+    if ARGV[17 + 2 * i] ~= '' and not held[i] then
       c = c + 1
-      redeemed[i] = owners[c] == ARGV[15 + 2 * i]
+      redeemed[i] = owners[c] == ARGV[17 + 2 * i]
     end
   end
 end
@@ -264,7 +286,7 @@ if #claims > 0 then
   local owned = {}
   for i = 1, count do
     if redeemed[i] then
-      owned[#owned + 1] = ARGV[14 + 2 * i]
+      owned[#owned + 1] = ARGV[16 + 2 * i]
     end
   end
   if #owned > 0 then
@@ -272,20 +294,98 @@ if #claims > 0 then
   end
 end
 
-local popped = {}
-local ranked = false
-if room > 0 and not paused then
-  local ids = redis.call('RPOP', KEYS[2], room)
-  if ids then
-    popped = ids
+-- What each group in the ring may give and has, up to a fair share: the groups
+-- that take turns, and those that are at the limit of another caller and not at
+-- this one's.
+local grouped = meta[7] and not paused
+local below = '+inf'
+if perGroup > 0 then
+  below = '(' .. string.format('%.0f', 4503599627370496 + perGroup)
+end
+local ring = {}
+local running = {}
+local may = {}
+local rows = {}
+local heads = {}
+local givers = {}
+if grouped and room > 0 then
+  ring = redis.call('ZRANGEBYSCORE', KEYS[14], '-inf', below, 'LIMIT', 0, room)
+  local share = math.floor((room + #ring - 1) / math.max(#ring, 1))
+  local counts = {}
+  if #ring > 0 then
+    local fields = {}
+    for r = 1, #ring do
+      fields[r] = '|' .. ring[r]
+    end
+    counts = redis.call('HMGET', KEYS[16], unpack(fields))
   end
-  if #popped < room then
-    local scored = redis.call('ZPOPMIN', KEYS[3], room - #popped)
-    for f = 1, #scored, 2 do
-      popped[#popped + 1] = scored[f]
-      ranked = true
+  for r = 1, #ring do
+    running[r] = tonumber(counts[r] or 0) or 0
+    may[r] = share
+    if perGroup > 0 then
+      may[r] = math.max(math.min(share, perGroup - running[r]), 0)
+    end
+    rows[r] = {}
+    if may[r] > 0 then
+      -- One more than it may give tells whether it has more.
+      rows[r] = redis.call('ZRANGEBYLEX', KEYS[15], '[' .. ring[r] .. '|', '(' .. ring[r] .. '}', 'LIMIT', 0, may[r] + 1)
     end
   end
+  for k = 1, share do
+    for r = 1, #ring do
+      if k <= may[r] and rows[r][k] then
+        heads[#heads + 1] = rows[r][k]
+        givers[#givers + 1] = r
+      end
+    end
+  end
+end
+
+-- The jobs of no group and the ring take turns, if both have work.
+local ringNext = meta[9] == '1'
+local popped = {}
+local ranked = false
+local from = {}
+local gave = {}
+local latest = {}
+local leaving = {}
+if room > 0 and not paused then
+  local quota = room
+  if #heads > 0 then
+    quota = math.max(math.floor((room + (ringNext and 0 or 1)) / 2), room - #heads)
+  end
+  local lists = {}
+  if quota > 0 then
+    lists = redis.call('RPOP', KEYS[2], quota) or {}
+    if #lists < quota then
+      local scored = redis.call('ZPOPMIN', KEYS[3], quota - #lists)
+      for f = 1, #scored, 2 do
+        lists[#lists + 1] = scored[f]
+        ranked = true
+      end
+    end
+  end
+  local given = math.min(#heads, room - #lists)
+  local l = 0
+  for _ = 1, #lists + given do
+    if l < #lists and (not ringNext or #leaving == given) then
+      l = l + 1
+      popped[#popped + 1] = lists[l]
+      ringNext = true
+    else
+      local h = #leaving + 1
+      local r = givers[h]
+      leaving[h] = heads[h]
+      popped[#popped + 1] = string.match(heads[h], '[^|]*$')
+      from[popped[#popped]] = r
+      gave[r] = (gave[r] or 0) + 1
+      latest[r] = h
+      ringNext = false
+    end
+  end
+end
+if #leaving > 0 then
+  redis.call('ZREM', KEYS[15], unpack(leaving))
 end
 local names = ' meta wait prioritized pc delayed active reserved completed failed waiting-children quarantine dedup'
   .. ' dedup-due groups grouped group-active outbox outbox-body schedulers limiter marker events metrics scheduler'
@@ -317,10 +417,12 @@ local bytes = 0
 local crowded = {}
 local put = {}
 local moved = {}
+local entering = {}
+local lost = {}
 for i = 1, count do
-  local id = ARGV[14 + 2 * i]
+  local id = ARGV[16 + 2 * i]
   if held[i] or redeemed[i] or place[id] then
-    local hash = redis.pcall('HGETALL', KEYS[12 + 2 * i])
+    local hash = redis.pcall('HGETALL', KEYS[15 + 2 * i])
     local started = 0
     local size = 0
     local made = 0
@@ -361,30 +463,33 @@ for i = 1, count do
       -- It may be well and only not be read now, for want of a right, say.
       crowded[#crowded + 1] = id
     elseif not hash.err and #hash == 0 then
+      lost[#lost + 1] = id
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[13 + 2 * i])
+      redis.call('DEL', KEYS[16 + 2 * i])
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'orphan', 'jobId', id)
       end
     elseif not named then
+      lost[#lost + 1] = id
       redis.call('ZREM', KEYS[6], id)
-      redis.call('DEL', KEYS[13 + 2 * i])
+      redis.call('DEL', KEYS[16 + 2 * i])
       redis.call('ZADD', KEYS[8], now, id)
       if level ~= 'none' then
         redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id)
       end
     elseif not held[i] and not doomed and ((later or 0) > now or (priority or 0) > 0) then
       -- It was changed as it waited.
+      lost[#lost + 1] = id
       redis.call('ZREM', KEYS[6], id)
-      redis.call('HDEL', KEYS[12 + 2 * i], 'chp', 'chd')
+      redis.call('HDEL', KEYS[15 + 2 * i], 'chp', 'chd')
       if (priority or 0) > 0 then
-        redis.call('HSET', KEYS[12 + 2 * i], 'priority', priority)
+        redis.call('HSET', KEYS[15 + 2 * i], 'priority', priority)
       end
       if (later or 0) > now then
         put[#put + 1] = later
         put[#put + 1] = id
       else
-        redis.call('HDEL', KEYS[12 + 2 * i], 'delay')
+        redis.call('HDEL', KEYS[15 + 2 * i], 'delay')
         moved[#moved + 1] = priority
         moved[#moved + 1] = id
       end
@@ -403,13 +508,16 @@ for i = 1, count do
       if not held[i] then
         if not redeemed[i] then
           spent = spent + 1
+          if from[id] then
+            entering[#entering + 1] = id
+          end
         end
         started = started + 1
         if priority or later then
-          redis.call('HDEL', KEYS[12 + 2 * i], 'chp', 'chd', 'delay')
+          redis.call('HDEL', KEYS[15 + 2 * i], 'chp', 'chd', 'delay')
         end
-        redis.call('HSET', KEYS[12 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
-        locks[#locks + 1] = KEYS[13 + 2 * i]
+        redis.call('HSET', KEYS[15 + 2 * i], 'ats', started, 'processedOn', now, 'pb', worker)
+        locks[#locks + 1] = KEYS[16 + 2 * i]
         locks[#locks + 1] = token
         leases[#leases + 1] = deadline
         leases[#leases + 1] = id
@@ -454,6 +562,9 @@ end
 for c = 1, #crowded do
   if fresh[crowded[c]] then
     spent = spent + 1
+    if from[crowded[c]] then
+      entering[#entering + 1] = crowded[c]
+    end
   end
   reserved[#reserved + 1] = crowded[c]
   holds[#holds + 1] = crowded[c]
@@ -485,6 +596,100 @@ if #keyed > 0 then
   end
 end
 
+-- The groups that gave jobs: each goes behind the others, or behind all of them
+-- if it is at its limit, or out of the ring if it has no more.
+if #ring > 0 then
+  local entries = {}
+  local entered = {}
+  for e = 1, #entering do
+    local r = from[entering[e]]
+    entered[r] = (entered[r] or 0) + 1
+    entries[#entries + 1] = entering[e]
+    entries[#entries + 1] = ring[r]
+  end
+  local turn = 0
+  if #leaving > 0 then
+    turn = redis.call('HINCRBY', KEYS[1], 'grouped', #leaving) - #leaving
+  end
+  local places = {}
+  local empty = {}
+  for r = 1, #ring do
+    if entered[r] then
+      running[r] = running[r] + entered[r]
+      entries[#entries + 1] = '|' .. ring[r]
+      entries[#entries + 1] = running[r]
+    end
+    if may[r] > 0 and #rows[r] == (gave[r] or 0) then
+      empty[#empty + 1] = ring[r]
+    elseif perGroup > 0 and running[r] >= perGroup then
+      places[#places + 1] = 4503599627370496 + running[r]
+      places[#places + 1] = ring[r]
+    elseif gave[r] then
+      places[#places + 1] = turn + latest[r]
+      places[#places + 1] = ring[r]
+    end
+  end
+  if #entries > 0 then
+    redis.call('HSET', KEYS[16], unpack(entries))
+  end
+  if #empty > 0 then
+    redis.call('ZREM', KEYS[14], unpack(empty))
+  end
+  if #places > 0 then
+    redis.call('ZADD', KEYS[14], unpack(places))
+  end
+  if ringNext ~= (meta[9] == '1') then
+    redis.call('HSET', KEYS[1], 'groupNext', ringNext and '1' or '0')
+  end
+end
+-- Those that were reserved and are not started leave the numbers of their groups.
+local group = {}
+local parted = {}
+if meta[7] and #lost > 0 then
+  local found = redis.call('HMGET', KEYS[16], unpack(lost))
+  local gone = {}
+  local fewer = {}
+  for l = 1, #lost do
+    local id = lost[l]
+    if found[l] and not group[id] then
+      group[id] = found[l]
+      gone[#gone + 1] = id
+      if not fewer[found[l]] then
+        fewer[found[l]] = 0
+        parted[#parted + 1] = found[l]
+      end
+      fewer[found[l]] = fewer[found[l]] + 1
+    end
+  end
+  if #gone > 0 then
+    redis.call('HDEL', KEYS[16], unpack(gone))
+  end
+  for p = 1, #parted do
+    if redis.call('HINCRBY', KEYS[16], '|' .. parted[p], 0 - fewer[parted[p]]) < 1 then
+      redis.call('HDEL', KEYS[16], '|' .. parted[p])
+    end
+  end
+end
+-- Groups that were at their limit take their turn again, behind the others.
+if #parted > 0 then
+  local scores = redis.call('ZMSCORE', KEYS[14], unpack(parted))
+  local ring = {}
+  for p = 1, #parted do
+    if scores[p] and tonumber(scores[p]) >= 4503599627370496 then
+      ring[#ring + 1] = 0
+      ring[#ring + 1] = parted[p]
+    end
+  end
+  if #ring > 0 then
+    local turn = redis.call('HINCRBY', KEYS[1], 'grouped', math.floor(#ring / 2)) - math.floor(#ring / 2)
+    for r = 1, #ring, 2 do
+      turn = turn + 1
+      ring[r] = turn
+    end
+    redis.call('ZADD', KEYS[14], unpack(ring))
+  end
+end
+
 local started = {}
 for o = 1, #order do
   local i = order[o]
@@ -508,6 +713,38 @@ if not paused then
     end
     if ranked and #behind == 0 then
       redis.call('DEL', KEYS[4])
+    end
+  end
+end
+if grouped then
+  local peek = math.min(math.max(tonumber(ARGV[6]), 1), window)
+  local coming = redis.call('ZRANGEBYSCORE', KEYS[14], '-inf', below, 'LIMIT', 0, peek)
+  local share = math.floor((peek + #coming - 1) / math.max(#coming, 1))
+  local nearest = {}
+  for c = 1, #coming do
+    nearest[c] = redis.call('ZRANGEBYLEX', KEYS[15], '[' .. coming[c] .. '|', '(' .. coming[c] .. '}', 'LIMIT', 0, share)
+  end
+  local ids = {}
+  for k = 1, share do
+    for c = 1, #coming do
+      if nearest[c][k] and #ids < peek then
+        ids[#ids + 1] = string.match(nearest[c][k], '[^|]*$')
+      end
+    end
+  end
+  local lists = upcoming
+  local l = 0
+  local d = 0
+  upcoming = {}
+  for _ = 1, math.min(window, #lists + #ids) do
+    if l < #lists and (not ringNext or d == #ids) then
+      l = l + 1
+      upcoming[#upcoming + 1] = lists[l]
+      ringNext = true
+    else
+      d = d + 1
+      upcoming[#upcoming + 1] = ids[d]
+      ringNext = false
     end
   end
 end

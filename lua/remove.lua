@@ -26,6 +26,8 @@
 --- @key outbox-body hash what is to be delivered
 --- @key dedup hash unique keys to the id of the job that holds each
 --- @key dedup-due zset unique keys by when their time is over
+--- @key groups zset groups with work by turn; those at their limit after all others
+--- @key grouped zset jobs that wait in their groups: group, place and id
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -37,19 +39,22 @@
 --- @item id id the job's id
 --- @field version meta
 --- @field paused meta
+--- @field grouped meta
 --- @field lst job
 --- @field parentKey job
 --- @field parent job
 --- @field * outbox-body
 --- @field deid job
 --- @field * dedup
+--- @field grp job
+--- @field gpl job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(removed|active|again|missing) what happened
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'grouped')
 local version = meta[1]
 local paused = meta[2] == '1'
 if version and version ~= 'echomq:2.0.0' then
@@ -63,9 +68,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 16) / 6)
-if count < 1 or #KEYS ~= 16 + 6 * count or #ARGV ~= 2 + count then
-  return redis.error_reply('EMQARGS remove takes 16 keys and 2 arguments, then 6 keys and 1 argument for each job')
+local count = math.floor((#KEYS - 18) / 6)
+if count < 1 or #KEYS ~= 18 + 6 * count or #ARGV ~= 2 + count then
+  return redis.error_reply('EMQARGS remove takes 18 keys and 2 arguments, then 6 keys and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -108,12 +113,18 @@ for i = 1, count do
   elseif completed[i] or failed[i] or unfit[i] then
     ended[i] = true
   elseif not ranks[i] and not dues[i] and not parents[i] then
-    local last = redis.pcall('HGET', KEYS[6 * i + 11], 'lst')
-    local outcome = type(last) == 'string' and string.match(last, ' (%S+)$')
+    local fields = redis.pcall('HMGET', KEYS[6 * i + 13], 'lst', 'grp', 'gpl')
+    local outcome = string.match(fields[1] or '', ' (%S+)$')
+    local member = fields[2] and fields[3] and fields[2] .. '|' .. fields[3] .. '|' .. id
     if outcome == 'completed' or outcome == 'failed' then
       ended[i] = true -- the stub of a job of which nothing was kept
-    elseif redis.call('EXISTS', KEYS[6 * i + 11]) == 0 then
+    elseif redis.call('EXISTS', KEYS[6 * i + 13]) == 0 then
       verdict = 'missing'
+    elseif member and redis.call('ZREM', KEYS[18], member) == 1 then
+      -- A group that has no work leaves the ring.
+      if not redis.call('ZRANGEBYLEX', KEYS[18], '[' .. fields[2] .. '|', '(' .. fields[2] .. '}', 'LIMIT', 0, 1)[1] then
+        redis.call('ZREM', KEYS[17], fields[2])
+      end
     elseif looked > 0 and looked + length > 100000 then
       verdict = 'again'
     else
@@ -126,7 +137,7 @@ for i = 1, count do
     seen[id] = true
     leaving[#leaving + 1] = id
     if not ended[i] then
-      local fields = redis.pcall('HMGET', KEYS[6 * i + 11], 'parentKey', 'parent')
+      local fields = redis.pcall('HMGET', KEYS[6 * i + 13], 'parentKey', 'parent')
       if fields[1] and fields[2] and string.find(fields[1], '^emq:{[%w._-]+}:[%w._-]+$') then
         entries[#entries + 1] = now
         entries[#entries + 1] = id
@@ -134,18 +145,32 @@ for i = 1, count do
         bodies[#bodies + 1] = string.format('%.0f', now) .. ' report ' .. fields[1] .. ' removed ' .. fields[2] .. '\nit was removed'
       end
     end
-    local key = redis.pcall('HGET', KEYS[6 * i + 11], 'deid')
+    local key = redis.pcall('HGET', KEYS[6 * i + 13], 'deid')
     if type(key) == 'string' then
       keyed[#keyed + 1] = key
       holders[#holders + 1] = id
     end
-    keys[#keys + 1] = KEYS[6 * i + 11]
-    keys[#keys + 1] = KEYS[6 * i + 12]
     keys[#keys + 1] = KEYS[6 * i + 13]
     keys[#keys + 1] = KEYS[6 * i + 14]
     keys[#keys + 1] = KEYS[6 * i + 15]
     keys[#keys + 1] = KEYS[6 * i + 16]
+    keys[#keys + 1] = KEYS[6 * i + 17]
+    keys[#keys + 1] = KEYS[6 * i + 18]
   end
+end
+-- The job that comes next of those that may be taken: one without a group, or of
+-- the group whose turn it is.
+local function first()
+  local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  if head or not meta[3] then
+    return head
+  end
+  local group = redis.call('ZRANGE', KEYS[17], 0, 0, 'WITHSCORES')
+  if group[1] and tonumber(group[2]) < 4503599627370496 then
+    local member = redis.call('ZRANGEBYLEX', KEYS[18], '[' .. group[1] .. '|', '(' .. group[1] .. '}', 'LIMIT', 0, 1)[1]
+    head = member and string.match(member, '[^|]*$')
+  end
+  return head
 end
 if #leaving > 0 then
   redis.call('DEL', unpack(keys))
@@ -175,7 +200,7 @@ if #leaving > 0 then
   end
   -- The marker tells of work if and only if there is some.
   local told = redis.call('ZREM', KEYS[10], unpack(leaving))
-  local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  local head = first()
   if not head then
     redis.call('ZREMRANGEBYSCORE', KEYS[10], 0, 0)
   elseif told > 0 and not paused then

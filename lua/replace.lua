@@ -3,7 +3,7 @@
 ---
 --- The job keeps its id. It gets the payload and the settings of the other, and
 --- its key is held as the other says. One that is delayed, and not because an
---- attempt of it failed, also gets the other's time and priority; one that waits
+--- attempt of it failed, also gets the other's time, priority and group; one that waits
 --- to run, or to be tried again, keeps its place.
 ---
 --- A job that is active or has ended is left as it is. One that is reserved is
@@ -39,6 +39,7 @@
 --- @item unique string the key
 --- @item until word(started|finished|removed) what releases the key
 --- @item term ms how long the key is held at most from now; 0 for no limit
+--- @item group string its group, as add takes it; empty for none
 --- @field version meta
 --- @field name job
 --- @field data job
@@ -53,6 +54,7 @@
 --- @field rpb job
 --- @field * reserved
 --- @field * dedup
+--- @field grp job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(replaced|reserved|active|completed|failed|gone|passed) what happened, or where the job is that holds the key; passed if it does not
@@ -73,8 +75,8 @@ local function whole(text, low, high)
 end
 
 local count = #KEYS - 10
-if count < 1 or #ARGV ~= 2 + 12 * count then
-  return redis.error_reply('EMQARGS replace takes 10 keys and 2 arguments, then 1 key and 12 arguments for each job')
+if count < 1 or #ARGV ~= 2 + 13 * count then
+  return redis.error_reply('EMQARGS replace takes 10 keys and 2 arguments, then 1 key and 13 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -87,7 +89,7 @@ local ids = {}
 local keyed = {}
 local twice = {}
 for i = 1, count do
-  local a = 2 + 12 * (i - 1)
+  local a = 2 + 13 * (i - 1)
   for n = 5, 8 do
     if n ~= 6 and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
       return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
@@ -98,6 +100,9 @@ for i = 1, count do
   end
   if ARGV[a + 2] == '' or ARGV[a + 10] == '' or not releases[ARGV[a + 11]] then
     return redis.error_reply('EMQARGS by or unique is empty, or until is not started, finished or removed')
+  end
+  if #ARGV[a + 13] > 200 or string.find(ARGV[a + 13], '[^%w._%%~-]') then
+    return redis.error_reply('EMQARGS group must be at most 200 letters, digits and ._%~-')
   end
   if twice[ARGV[a + 1]] then
     return redis.error_reply('EMQARGS a job is declared twice')
@@ -137,7 +142,7 @@ for i = 1, count do
   if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
     return fields
   end
-  if not fields.err and fields[3] == ARGV[2 + 12 * (i - 1) + 2] then
+  if not fields.err and fields[3] == ARGV[2 + 13 * (i - 1) + 2] then
     verdicts[i] = 'again'
   elseif owners[i] ~= ids[i] then
     verdicts[i] = 'passed'
@@ -160,7 +165,7 @@ end
 
 local timed = {}
 for i = 1, count do
-  local a = 2 + 12 * (i - 1)
+  local a = 2 + 13 * (i - 1)
   if verdicts[i] == 'replaced' then
     local refused = refusal(redis.pcall('HSET', KEYS[10 + i],
       'data', ARGV[a + 3], 'cdc', ARGV[a + 4], 'ver', ARGV[a + 5], 'opts', ARGV[a + 6], 'deu', ARGV[a + 11], 'rpb', ARGV[a + 2]))
@@ -192,6 +197,11 @@ for i = 1, count do
         redis.call('HDEL', KEYS[10 + i], 'priority')
       else
         redis.call('HSET', KEYS[10 + i], 'priority', ARGV[a + 9])
+      end
+      if ARGV[a + 13] == '' then
+        redis.call('HDEL', KEYS[10 + i], 'grp')
+      else
+        redis.call('HSET', KEYS[10 + i], 'grp', ARGV[a + 13])
       end
     end
     local term = tonumber(ARGV[a + 12])

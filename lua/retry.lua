@@ -18,6 +18,8 @@
 --- @key events stream what happened
 --- @key dedup hash unique keys to the id of the job that holds each
 --- @key dedup-due zset unique keys by when their time is over
+--- @key groups zset groups with work by turn; those at their limit after all others
+--- @key grouped zset jobs that wait in their groups: group, place and id
 --- @each job hash <id> the job
 --- @arg events word(none|final|all) which events are written
 --- @arg history int how many events are kept, about
@@ -25,6 +27,7 @@
 --- @field version meta
 --- @field paused meta
 --- @field blocked meta
+--- @field grouped meta
 --- @field name job
 --- @field priority job
 --- @field atm job
@@ -35,6 +38,8 @@
 --- @field lst job
 --- @field deid job
 --- @field * dedup
+--- @field grp job
+--- @field gpl job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(retried|duplicate|unfailed|missing|orphan|quarantined) what happened
@@ -43,7 +48,7 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'grouped')
 local version = meta[1]
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
@@ -56,9 +61,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = #KEYS - 10
+local count = #KEYS - 12
 if count < 1 or #ARGV ~= 2 + count then
-  return redis.error_reply('EMQARGS retry takes 10 keys and 2 arguments, then 1 key and 1 argument for each job')
+  return redis.error_reply('EMQARGS retry takes 12 keys and 2 arguments, then 1 key and 1 argument for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -83,6 +88,9 @@ local seen = {}
 local leaving = {}
 local waiting = {}
 local ranked = {}
+local joining = {}
+local groups = {}
+local priorities = {}
 local broken = {}
 local tokens = {}
 local holders = {}
@@ -93,9 +101,9 @@ local rivals = {}
 for i = 1, count do
   local id = ids[i]
   if not scores[i] or seen[id] then
-    verdicts[i] = redis.call('EXISTS', KEYS[10 + i]) == 1 and 'unfailed' or 'missing'
+    verdicts[i] = redis.call('EXISTS', KEYS[12 + i]) == 1 and 'unfailed' or 'missing'
   else
-    local fields = redis.pcall('HMGET', KEYS[10 + i], 'name', 'priority', 'lst', 'deid')
+    local fields = redis.pcall('HMGET', KEYS[12 + i], 'name', 'priority', 'lst', 'deid', 'grp')
     if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
       return fields
     end
@@ -111,7 +119,7 @@ for i = 1, count do
     seen[id] = not rivals[i]
     if rivals[i] then
       verdicts[i] = 'duplicate'
-    elseif fields.err or (not fields[1] and redis.call('EXISTS', KEYS[10 + i]) == 1) then
+    elseif fields.err or (not fields[1] and redis.call('EXISTS', KEYS[12 + i]) == 1) then
       verdicts[i] = 'quarantined'
       leaving[#leaving + 1] = id
       broken[#broken + 1] = now
@@ -132,7 +140,11 @@ for i = 1, count do
       end
       tokens[i] = string.match(fields[3] or '', '^(.+) %S+$') or '-'
       local priority = tonumber(fields[2] or 0) or 0
-      if priority > 0 then
+      if fields[5] then
+        joining[#joining + 1] = i
+        groups[i] = fields[5]
+        priorities[i] = priority
+      elseif priority > 0 then
         ranked[#ranked + 1] = priority
         ranked[#ranked + 1] = id
       else
@@ -152,10 +164,10 @@ if #leaving > 0 then
   end
   for i = 1, count do
     if verdicts[i] == 'retried' then
-      redis.call('HDEL', KEYS[10 + i], 'stc', 'defa', 'finishedOn', 'failedReason')
+      redis.call('HDEL', KEYS[12 + i], 'stc', 'defa', 'finishedOn', 'failedReason')
       -- The settle that failed it is answered "already" if it comes again, and
       -- the job is not taken for one that has ended.
-      redis.call('HSET', KEYS[10 + i], 'atm', 0, 'lst', tokens[i] .. ' retry')
+      redis.call('HSET', KEYS[12 + i], 'atm', 0, 'lst', tokens[i] .. ' retry')
     end
     if verdicts[i] == 'orphan' or verdicts[i] == 'quarantined' then
       if level ~= 'none' then
@@ -181,8 +193,44 @@ end
 if #waiting > 0 then
   redis.call('LPUSH', KEYS[2], unpack(waiting))
 end
-if #ranked + #waiting > 0 and not stopped then
-  redis.call('ZADD', KEYS[7], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
+if #joining > 0 then
+  local turn = redis.call('HINCRBY', KEYS[1], 'grouped', #joining) - #joining
+  local rows = {}
+  local ring = {}
+  for i = 1, count do
+    if groups[i] then
+      turn = turn + 1
+      local place = string.format('%07.0f|%016.0f', priorities[i], turn)
+      redis.call('HSET', KEYS[12 + i], 'gpl', place)
+      ring[#ring + 1] = turn
+      ring[#ring + 1] = groups[i]
+      rows[#rows + 1] = 0
+      rows[#rows + 1] = groups[i] .. '|' .. place .. '|' .. ids[i]
+    end
+  end
+  redis.call('ZADD', KEYS[12], unpack(rows))
+  redis.call('ZADD', KEYS[11], 'NX', unpack(ring))
+end
+
+-- The job that comes next of those that may be taken: one without a group, or of
+-- the group whose turn it is.
+local function first()
+  local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  if head or not (meta[4] or #joining > 0) then
+    return head
+  end
+  local group = redis.call('ZRANGE', KEYS[11], 0, 0, 'WITHSCORES')
+  if group[1] and tonumber(group[2]) < 4503599627370496 then
+    local member = redis.call('ZRANGEBYLEX', KEYS[12], '[' .. group[1] .. '|', '(' .. group[1] .. '}', 'LIMIT', 0, 1)[1]
+    head = member and string.match(member, '[^|]*$')
+  end
+  return head
+end
+if #ranked + #waiting + #joining > 0 and not stopped then
+  local head = first()
+  if head then
+    redis.call('ZADD', KEYS[7], 0, head)
+  end
 end
 local results = {}
 for i = 1, count do

@@ -30,6 +30,7 @@
 --- @item priority int the jobs' priority, 0 to 2097151
 --- @item limit int how many jobs are added at most; 0 for any number
 --- @item end ms the moment after which there are no slots; 0 for none
+--- @item group string the jobs' group, as add takes it; empty for none
 --- @field version meta
 --- @field slot meta
 --- @field name record
@@ -50,6 +51,7 @@
 --- @field lsl record
 --- @field frm record
 --- @field rev record
+--- @field grp record
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
 --- @record results verdict word(set|same|wanted|broken) what happened
@@ -72,13 +74,13 @@ local function whole(text, low, high)
 end
 
 local count = #KEYS - 3
-if count < 1 or #ARGV ~= 17 * count then
-  return redis.error_reply('EMQARGS schedule takes 3 keys, then 1 key and 17 arguments for each scheduler')
+if count < 1 or #ARGV ~= 18 * count then
+  return redis.error_reply('EMQARGS schedule takes 3 keys, then 1 key and 18 arguments for each scheduler')
 end
 local ids = {}
 local given = {}
 for i = 1, count do
-  local a = 17 * (i - 1)
+  local a = 18 * (i - 1)
   if given[ARGV[a + 1]] then
     return redis.error_reply('EMQARGS a scheduler is set twice')
   end
@@ -98,6 +100,9 @@ for i = 1, count do
   if not whole(ARGV[a + 16], 0, 9007199254740991) or not whole(ARGV[a + 17], 0, 9007199254740991) then
     return redis.error_reply('EMQARGS limit and end must be whole numbers from 0')
   end
+  if #ARGV[a + 18] > 200 or string.find(ARGV[a + 18], '[^%w._%%~-]') then
+    return redis.error_reply('EMQARGS group must be at most 200 letters, digits and ._%~-')
+  end
   ids[i] = ARGV[a + 1]
 end
 
@@ -110,7 +115,7 @@ local nexts = {}
 local set = {}
 local broken = {}
 for i = 1, count do
-  local a = 17 * (i - 1)
+  local a = 18 * (i - 1)
   local fields = redis.pcall('HMGET', KEYS[3 + i], 'rev', 'cron', 'every', 'tz', 'end')
   if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
     return fields
@@ -153,12 +158,12 @@ if #set > 0 then
     return written
   end
   for i = 1, count do
-    local a = 17 * (i - 1)
+    local a = 18 * (i - 1)
     if verdicts[i] == 'set' then
       redis.call('HSET', KEYS[3 + i], 'rev', ARGV[a + 2], 'name', ARGV[a + 4], 'cron', ARGV[a + 5], 'every', ARGV[a + 6],
         'tz', ARGV[a + 7], 'msf', ARGV[a + 8], 'cmp', ARGV[a + 9], 'data', ARGV[a + 10], 'cdc', ARGV[a + 11],
         'ver', ARGV[a + 12], 'opts', ARGV[a + 13], 'delay', ARGV[a + 14], 'priority', ARGV[a + 15],
-        'lim', ARGV[a + 16], 'end', ARGV[a + 17], 'cnt', 0, 'lsl', 0, 'frm', 0)
+        'lim', ARGV[a + 16], 'end', ARGV[a + 17], 'cnt', 0, 'lsl', 0, 'frm', 0, 'grp', ARGV[a + 18])
     end
   end
   redis.call('HSET', KEYS[1], 'version', 'echomq:2.0.0')

@@ -9,6 +9,10 @@
 --- gives it back as it was, to the front and in the order of the items. With a
 --- priority the front is that of the priority, and its order that of the ids.
 ---
+--- A job of a group leaves the number of those of its group that are active, and
+--- goes back to its group, if it comes back at once, in the same way. A group that was
+--- at its limit takes its turn again.
+---
 --- The end of a job that has a parent is put into the outbox with it, to be
 --- reported to the parent's queue. Of a job that is not kept the stub stays until
 --- that was done.
@@ -33,6 +37,9 @@
 --- @key outbox-body hash what is to be delivered
 --- @key dedup hash unique keys to the id of the job that holds each
 --- @key dedup-due zset unique keys by when their time is over
+--- @key groups zset groups with work by turn; those at their limit after all others
+--- @key grouped zset jobs that wait in their groups: group, place and id
+--- @key group-active hash active jobs to their groups, and how many each group has
 --- @each job hash <id> the job
 --- @each lock string <id>:lock the token that holds it
 --- @each logs list <id>:logs log lines
@@ -57,6 +64,7 @@
 --- @field paused meta
 --- @field blocked meta
 --- @field cancels meta
+--- @field grouped meta
 --- @field name job
 --- @field delay job
 --- @field atm job
@@ -72,6 +80,8 @@
 --- @field rpb job
 --- @field * dedup
 --- @field defa job
+--- @field gpl job
+--- @field * group-active
 --- @stores returnvalue job value
 --- @stores failedReason job value
 --- @stores stacktrace job trace
@@ -87,7 +97,7 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
-local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'cancels')
+local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'cancels', 'grouped')
 local version = meta[1]
 if version and version ~= 'echomq:2.0.0' then
   return redis.error_reply('EMQVERSION expected echomq:2.0.0, found ' .. version)
@@ -100,9 +110,9 @@ local function whole(text, low, high)
   return number and number >= low and number <= high
 end
 
-local count = math.floor((#KEYS - 14) / 3)
-if count < 1 or #KEYS ~= 14 + 3 * count or #ARGV ~= 2 + 15 * count then
-  return redis.error_reply('EMQARGS settle takes 14 keys and 2 arguments, then 3 keys and 15 arguments for each job')
+local count = math.floor((#KEYS - 17) / 3)
+if count < 1 or #KEYS ~= 17 + 3 * count or #ARGV ~= 2 + 15 * count then
+  return redis.error_reply('EMQARGS settle takes 17 keys and 2 arguments, then 3 keys and 15 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -129,8 +139,8 @@ for i = 1, count do
   if not whole(ARGV[a + 10], 0, 2097151) or not whole(ARGV[a + 11], 0, 1) or not whole(ARGV[a + 12], 0, 1) then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151, keep and announce 0 or 1')
   end
-  jobs[i] = KEYS[12 + 3 * i]
-  locks[i] = KEYS[13 + 3 * i]
+  jobs[i] = KEYS[15 + 3 * i]
+  locks[i] = KEYS[16 + 3 * i]
 end
 
 local time = redis.call('TIME')
@@ -154,7 +164,7 @@ for i = 1, count do
   if tokens[i] ~= ARGV[a + 2] or seen[id] then
     verdicts[i] = 'lost'
     standing[i] = ''
-    local last = redis.pcall('HGET', KEYS[12 + 3 * i], 'lst')
+    local last = redis.pcall('HGET', KEYS[15 + 3 * i], 'lst')
     if (seen[id] or 0) > 0 and tokens[i] == ARGV[a + 2] then
       verdicts[i] = 'already'
       standing[i] = ARGV[2 + 15 * (seen[id] - 1) + 3]
@@ -165,21 +175,21 @@ for i = 1, count do
         verdicts[i] = 'already'
         standing[i] = outcome
       end
-    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[12 + 3 * i]) == 0 then
+    elseif type(last) == 'table' or redis.call('EXISTS', KEYS[15 + 3 * i]) == 0 then
       verdicts[i] = 'gone'
     end
-  elseif not complete and redis.call('EXISTS', KEYS[12 + 3 * i]) == 0 then
+  elseif not complete and redis.call('EXISTS', KEYS[15 + 3 * i]) == 0 then
     -- Its hash was lost while it ran: what is left of it goes too.
     verdicts[i] = 'gone'
     standing[i] = ''
     seen[id] = 0
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[13 + 3 * i]
+    freed[#freed + 1] = KEYS[16 + 3 * i]
     held[#held + 1] = ARGV[a + 15]
   else
     seen[id] = i
     leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[13 + 3 * i]
+    freed[#freed + 1] = KEYS[16 + 3 * i]
     held[#held + 1] = ARGV[a + 15]
   end
 end
@@ -214,12 +224,63 @@ if #leaving > 0 then
     end
   end
 end
+-- Those that are active no more leave the numbers of their groups.
+local group = {}
+local parted = {}
+if meta[5] and #leaving > 0 then
+  local found = redis.call('HMGET', KEYS[17], unpack(leaving))
+  local gone = {}
+  local fewer = {}
+  for l = 1, #leaving do
+    local id = leaving[l]
+    if found[l] and not group[id] then
+      group[id] = found[l]
+      gone[#gone + 1] = id
+      if not fewer[found[l]] then
+        fewer[found[l]] = 0
+        parted[#parted + 1] = found[l]
+      end
+      fewer[found[l]] = fewer[found[l]] + 1
+    end
+  end
+  if #gone > 0 then
+    redis.call('HDEL', KEYS[17], unpack(gone))
+  end
+  for p = 1, #parted do
+    if redis.call('HINCRBY', KEYS[17], '|' .. parted[p], 0 - fewer[parted[p]]) < 1 then
+      redis.call('HDEL', KEYS[17], '|' .. parted[p])
+    end
+  end
+end
+-- Groups that were at their limit take their turn again, behind the others.
+local freed = false
+if #parted > 0 then
+  local scores = redis.call('ZMSCORE', KEYS[15], unpack(parted))
+  local ring = {}
+  for p = 1, #parted do
+    if scores[p] and tonumber(scores[p]) >= 4503599627370496 then
+      ring[#ring + 1] = 0
+      ring[#ring + 1] = parted[p]
+    end
+  end
+  if #ring > 0 then
+    freed = true
+    local turn = redis.call('HINCRBY', KEYS[1], 'grouped', math.floor(#ring / 2)) - math.floor(#ring / 2)
+    for r = 1, #ring, 2 do
+      turn = turn + 1
+      ring[r] = turn
+    end
+    redis.call('ZADD', KEYS[15], unpack(ring))
+  end
+end
 
 local completed = {}
 local failed = {}
 local delayed = {}
 local front = {}
 local ranked = {}
+local joining = {}
+local groups = {}
 local broken = {}
 local entries = {}
 local bodies = {}
@@ -236,28 +297,28 @@ for i = 1, count do
     if ended and not kept then
       -- Nothing is kept but a stub, which answers a replay for as long as one
       -- may come.
-      local fields = redis.pcall('HMGET', KEYS[12 + 3 * i], 'name', 'rpb')
-      redis.call('DEL', KEYS[12 + 3 * i], KEYS[14 + 3 * i])
-      redis.call('HSET', KEYS[12 + 3 * i], 'name', fields[1] or '', 'lst', last)
+      local fields = redis.pcall('HMGET', KEYS[15 + 3 * i], 'name', 'rpb')
+      redis.call('DEL', KEYS[15 + 3 * i], KEYS[17 + 3 * i])
+      redis.call('HSET', KEYS[15 + 3 * i], 'name', fields[1] or '', 'lst', last)
       if fields[2] then
-        redis.call('HSET', KEYS[12 + 3 * i], 'rpb', fields[2])
+        redis.call('HSET', KEYS[15 + 3 * i], 'rpb', fields[2])
       end
       if ARGV[a + 14] == '' then
-        redis.call('PEXPIRE', KEYS[12 + 3 * i], 60000)
+        redis.call('PEXPIRE', KEYS[15 + 3 * i], 60000)
       else
-        redis.call('HSET', KEYS[12 + 3 * i], 'parentKey', string.match(ARGV[a + 14], '^report (%S+) '))
+        redis.call('HSET', KEYS[15 + 3 * i], 'parentKey', string.match(ARGV[a + 14], '^report (%S+) '))
       end
     elseif outcome == 'completed' then
-      written = redis.pcall('HSET', KEYS[12 + 3 * i],
+      written = redis.pcall('HSET', KEYS[15 + 3 * i],
         'returnvalue', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'failed' then
-      written = redis.pcall('HSET', KEYS[12 + 3 * i],
+      written = redis.pcall('HSET', KEYS[15 + 3 * i],
         'failedReason', ARGV[a + 4], 'finishedOn', now, 'atm', ARGV[a + 7], 'lst', last)
     elseif outcome == 'retry' then
-      written = redis.pcall('HSET', KEYS[12 + 3 * i],
+      written = redis.pcall('HSET', KEYS[15 + 3 * i],
         'failedReason', ARGV[a + 4], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     else
-      written = redis.pcall('HSET', KEYS[12 + 3 * i],
+      written = redis.pcall('HSET', KEYS[15 + 3 * i],
         'ukn', ARGV[a + 9], 'delay', ARGV[a + 6], 'atm', ARGV[a + 7], 'ats', ARGV[a + 8], 'lst', last)
     end
     if type(written) == 'table' then
@@ -275,12 +336,12 @@ for i = 1, count do
         bodies[#bodies + 1] = string.format('%.0f', now) .. ' ' .. ARGV[a + 14] .. '\n' .. ARGV[a + 4]
       end
       if ARGV[a + 5] ~= '' and (kept or not ended) then
-        redis.call('HSET', KEYS[12 + 3 * i], 'stacktrace', ARGV[a + 5])
+        redis.call('HSET', KEYS[15 + 3 * i], 'stacktrace', ARGV[a + 5])
       end
       if meta[4] and not ended and delay > 0 then
-        local defa = redis.call('HGET', KEYS[12 + 3 * i], 'defa')
+        local defa = redis.call('HGET', KEYS[15 + 3 * i], 'defa')
         if defa and (defa == 'cancelled' or string.sub(defa, 1, 11) == 'cancelled: ') then
-          redis.call('HSET', KEYS[12 + 3 * i], 'delay', 0)
+          redis.call('HSET', KEYS[15 + 3 * i], 'delay', 0)
           delay = 0
         end
       end
@@ -288,6 +349,9 @@ for i = 1, count do
       if not ended and delay > 0 then
         delayed[#delayed + 1] = now + delay
         delayed[#delayed + 1] = id
+      elseif not ended and group[id] then
+        joining[#joining + 1] = i
+        groups[i] = group[id]
       elseif not ended and priority > 0 then
         ranked[#ranked + 1] = priority * 4294967296
         ranked[#ranked + 1] = id
@@ -347,17 +411,49 @@ end
 if #delayed > 0 then
   redis.call('ZADD', KEYS[4], unpack(delayed))
 end
-
-local soonest = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
-if #front > 0 and not stopped then
-  redis.call('ZADD', KEYS[9], 0, front[1])
-elseif #ranked > 0 and not stopped and redis.call('EXISTS', KEYS[9]) == 0 then
-  redis.call('ZADD', KEYS[9], 0, redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1])
+if #joining > 0 then
+  local turn = redis.call('HINCRBY', KEYS[1], 'grouped', #joining) - #joining
+  local rows = {}
+  local ring = {}
+  for i = 1, count do
+    if groups[i] then
+      turn = turn + 1
+      local a = 2 + 15 * (i - 1)
+      local place = string.format('%07.0f|%016.0f', tonumber(ARGV[a + 10]), 0)
+      redis.call('HSET', KEYS[15 + 3 * i], 'gpl', place)
+      ring[#ring + 1] = turn
+      ring[#ring + 1] = groups[i]
+      rows[#rows + 1] = 0
+      rows[#rows + 1] = groups[i] .. '|' .. place .. '|' .. ARGV[a + 1]
+    end
+  end
+  redis.call('ZADD', KEYS[16], unpack(rows))
+  redis.call('ZADD', KEYS[15], 'NX', unpack(ring))
 end
-if opened then
-  redis.call('HDEL', KEYS[1], 'blocked')
-  if not stopped and redis.call('EXISTS', KEYS[9]) == 0 then
-    local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+
+-- The job that comes next of those that may be taken: one without a group, or of
+-- the group whose turn it is.
+local function first()
+  local head = redis.call('LINDEX', KEYS[2], -1) or redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  if head or not meta[5] then
+    return head
+  end
+  local group = redis.call('ZRANGE', KEYS[15], 0, 0, 'WITHSCORES')
+  if group[1] and tonumber(group[2]) < 4503599627370496 then
+    local member = redis.call('ZRANGEBYLEX', KEYS[16], '[' .. group[1] .. '|', '(' .. group[1] .. '}', 'LIMIT', 0, 1)[1]
+    head = member and string.match(member, '[^|]*$')
+  end
+  return head
+end
+local soonest = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+if #leaving > 0 then
+  if opened then
+    redis.call('HDEL', KEYS[1], 'blocked')
+  end
+  if #front > 0 and not stopped then
+    redis.call('ZADD', KEYS[9], 0, front[1])
+  elseif (opened or freed or #ranked + #joining > 0) and not stopped and redis.call('EXISTS', KEYS[9]) == 0 then
+    local head = first()
     if head then
       redis.call('ZADD', KEYS[9], 0, head)
     end

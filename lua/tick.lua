@@ -33,6 +33,7 @@
 --- @item opts bytes the job's settings, JSON; empty for none
 --- @item delay ms how long the job waits after its slot
 --- @item priority int 0 runs first, then 1 to 2097151
+--- @item group string its group, as add takes it; empty for none
 --- @field version meta
 --- @field slot meta
 --- @field name job
@@ -49,6 +50,7 @@
 --- @field lim record
 --- @field lsl record
 --- @field frm record
+--- @field grp job
 --- @reply now ms the server's clock
 --- @reply due ms when the next delayed job is due; 0 if there is none
 --- @reply slot ms the earliest slot of all schedulers; 0 if there is none
@@ -73,8 +75,8 @@ local function whole(text, low, high)
 end
 
 local count = math.floor((#KEYS - 5) / 2)
-if count < 1 or #KEYS ~= 5 + 2 * count or #ARGV ~= 2 + 14 * count then
-  return redis.error_reply('EMQARGS tick takes 5 keys and 2 arguments, then 2 keys and 14 arguments for each scheduler')
+if count < 1 or #KEYS ~= 5 + 2 * count or #ARGV ~= 2 + 15 * count then
+  return redis.error_reply('EMQARGS tick takes 5 keys and 2 arguments, then 2 keys and 15 arguments for each scheduler')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -84,7 +86,7 @@ if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
 end
 local ids = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 15 * (i - 1)
   if not whole(ARGV[a + 4], 1, 9007199254740990) or not whole(ARGV[a + 5], 1, 9007199254740990) or not whole(ARGV[a + 6], 1, 9007199254740991) then
     return redis.error_reply('EMQARGS from, slot and next must be whole numbers from 1')
   end
@@ -93,6 +95,9 @@ for i = 1, count do
   end
   if not whole(ARGV[a + 7], 0, 1) or not whole(ARGV[a + 11], 1, 9007199254740991) or not whole(ARGV[a + 13], 0, 9007199254740991) or not whole(ARGV[a + 14], 0, 2097151) then
     return redis.error_reply('EMQARGS fire must be 0 or 1, version a whole number from 1, delay from 0, and priority from 0 to 2097151')
+  end
+  if #ARGV[a + 15] > 200 or string.find(ARGV[a + 15], '[^%w._%%~-]') then
+    return redis.error_reply('EMQARGS group must be at most 200 letters, digits and ._%~-')
   end
   ids[i] = ARGV[a + 2]
 end
@@ -108,7 +113,7 @@ local counts = {}
 local seen = {}
 local moving = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 15 * (i - 1)
   local present = slots[i] and math.floor(tonumber(slots[i]))
   local fields = redis.pcall('HMGET', KEYS[5 + 2 * i], 'rev', 'frm', 'cnt', 'lim')
   if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
@@ -168,7 +173,7 @@ if #moving > 0 then
 end
 local delayed = {}
 for i = 1, count do
-  local a = 2 + 14 * (i - 1)
+  local a = 2 + 15 * (i - 1)
   if verdicts[i] == 'skipped' or verdicts[i] == 'exists' then
     redis.call('HSET', KEYS[5 + 2 * i], 'frm', ARGV[a + 4])
   elseif verdicts[i] == 'added' then
@@ -185,6 +190,9 @@ for i = 1, count do
     end
     if ARGV[a + 14] ~= '0' then
       redis.call('HSET', KEYS[4 + 2 * i], 'priority', ARGV[a + 14])
+    end
+    if ARGV[a + 15] ~= '' then
+      redis.call('HSET', KEYS[4 + 2 * i], 'grp', ARGV[a + 15])
     end
     local due = tonumber(ARGV[a + 5]) + tonumber(ARGV[a + 13])
     if due > now then

@@ -119,6 +119,9 @@ func (r *runner) newPick(slots int) *script.Pick {
 		Interval:  bounds.rate.Per.Milliseconds(),
 		RateFixed: bounds.rateFixed,
 
+		PerGroup:      int64(bounds.group),
+		PerGroupFixed: bounds.groupFixed,
+
 		Events:  script.PickEvents(r.config.events.word()),
 		History: DefaultEventHistory,
 		Token:   r.token(),

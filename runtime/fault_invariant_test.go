@@ -46,6 +46,9 @@ type queueSnapshot struct {
 	locks    map[string]string            // by id
 	reserved map[string]string            // by id
 	logs     map[string]int               // by id: how many lines
+	grouped  map[string]string            // by id: the group in which it waits
+	ring     map[string]string            // by group: its turn
+	running  map[string]string            // by id: its group; by | and group: how many
 	marker   []string
 	wrongs   []string
 }
@@ -60,6 +63,7 @@ func (b *faultBed) snapshot(ctx context.Context) (*queueSnapshot, error) {
 		queue: b.queue,
 		kinds: map[string]string{}, expiring: map[string]bool{}, places: map[string][]string{},
 		hashes: map[string]map[string]string{}, locks: map[string]string{}, reserved: map[string]string{}, logs: map[string]int{},
+		grouped: map[string]string{},
 	}
 	for _, entry := range reply {
 		entry := entry.([]any)
@@ -76,11 +80,11 @@ func (b *faultBed) snapshot(ctx context.Context) (*queueSnapshot, error) {
 // the type that each must have.
 var containers = map[string]string{
 	"wait": "list", "prioritized": "zset", "delayed": "zset", "active": "zset",
-	"completed": "zset", "failed": "zset", "quarantine": "zset", "waiting-children": "zset",
+	"completed": "zset", "failed": "zset", "quarantine": "zset", "waiting-children": "zset", "grouped": "zset",
 }
 
 // others are the other keys that a queue may have, with their types.
-var others = map[string]string{"meta": "hash", "reserved": "hash", "pc": "string", "marker": "zset", "events": "stream", "schedulers": "zset", "outbox": "zset", "outbox-body": "hash"}
+var others = map[string]string{"meta": "hash", "reserved": "hash", "pc": "string", "marker": "zset", "events": "stream", "schedulers": "zset", "outbox": "zset", "outbox-body": "hash", "groups": "zset", "group-active": "hash"}
 
 func (s *queueSnapshot) read(name, kind string, expires bool, content []string) {
 	key, err := wire.ParseKey(name)
@@ -111,6 +115,17 @@ func (s *queueSnapshot) read(name, kind string, expires bool, content []string) 
 		for i := 0; i < len(content); i += 2 {
 			s.marker = append(s.marker, content[i])
 		}
+	case key.Part == "grouped":
+		for i := 0; i < len(content); i += 2 {
+			group, _, _ := strings.Cut(content[i], "|")
+			id := content[i][strings.LastIndexByte(content[i], '|')+1:]
+			s.places[id] = append(s.places[id], key.Part)
+			s.grouped[id] = group
+		}
+	case key.Part == "groups":
+		s.ring = pairs(content)
+	case key.Part == "group-active":
+		s.running = pairs(content)
 	case containers[key.Part] == "list":
 		for _, id := range content {
 			s.places[id] = append(s.places[id], key.Part)
@@ -160,7 +175,7 @@ func (s *queueSnapshot) violations(atRest bool) []string {
 		} else if s.expiring[id] {
 			wrong("job %s stands in %s and its hash expires", id, places[0])
 		}
-		if places[0] == "wait" || places[0] == "prioritized" {
+		if places[0] == "wait" || places[0] == "prioritized" || places[0] == "grouped" && !s.full(s.grouped[id]) {
 			takeable++
 		}
 		_, locked := s.locks[id]
@@ -190,13 +205,14 @@ func (s *queueSnapshot) violations(atRest bool) []string {
 		}
 	}
 	for _, id := range s.marker {
-		if place := strings.Join(s.places[id], " "); id != "~due" && place != "wait" && place != "prioritized" {
+		if place := strings.Join(s.places[id], " "); id != "~due" && place != "wait" && place != "prioritized" && place != "grouped" {
 			wrong("the marker names %q, which stands in %q", id, place)
 		}
 	}
 	if atRest && takeable > 0 && len(s.marker) == 0 {
 		wrong("%d jobs can be taken and there is no marker", takeable)
 	}
+	wrongs = append(wrongs, s.groupViolations()...)
 	slices.Sort(wrongs)
 	return wrongs[:min(len(wrongs), 20)]
 }

@@ -13,7 +13,8 @@ type JobType[T, R any] struct {
 	spec   JobSpec
 	unique func(*UniqueKey, *T) // nil for a job that is not unique by its payload
 	codecs codecs[T, R]
-	older  []Older[T] // by version
+	older  []Older[T]          // by version
+	group  func(*GroupKey, *T) // nil for a job that has no group by its payload
 }
 
 // NewJobType returns the job type that spec describes.

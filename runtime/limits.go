@@ -99,9 +99,13 @@ type limits struct {
 	limitFixed bool
 	rate       RateSpec
 	rateFixed  bool
+	group      int // of each group
+	groupFixed bool
 }
 
-func (s QueueSpec) limits() limits { return limits{limit: s.Limit, rate: s.Rate} }
+func (s QueueSpec) limits() limits {
+	return limits{limit: s.Limit, rate: s.Rate, group: s.GroupLimit}
+}
 
 // check says what is wrong with the limits, and turns NoLimit into none.
 func (l *limits) check() error {
@@ -109,6 +113,13 @@ func (l *limits) check() error {
 		l.limit = 0
 	} else if l.limitFixed || l.limit != 0 {
 		if err := checkLimit("limit", l.limit); err != nil {
+			return err
+		}
+	}
+	if l.group == NoLimit {
+		l.group = 0
+	} else if l.groupFixed || l.group != 0 {
+		if err := checkLimit("group limit", l.group); err != nil {
 			return err
 		}
 	}
@@ -150,6 +161,7 @@ func (r *runner) logLimits(ctx context.Context) {
 	}
 	tell("limit", limitText(l.limit), limitText(set.Limit), l.limitFixed)
 	tell("rate", l.rate.String(), set.Rate.String(), l.rateFixed)
+	tell("groupLimit", limitText(l.group), limitText(set.GroupLimit), l.groupFixed)
 	if len(told) > 0 {
 		r.log.Info("the queue has limits", told...)
 	}

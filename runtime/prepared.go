@@ -31,6 +31,7 @@ type Prepared struct {
 	priority int
 	events   EventLevel
 	unique   uniqueKey
+	group    string // as it stands on the wire, empty for none
 	// fresh says that the id was minted for one call and is known to nobody
 	// else, so that a job that exists under it is this one.
 	fresh bool
@@ -81,6 +82,7 @@ func (p Prepared) item() script.AddItem {
 		Children: int64(p.place.children),
 		Edges:    []byte(p.place.edges),
 		Delivery: p.place.delivery,
+		Group:    p.group,
 	}
 	if !p.due.IsZero() {
 		item.Due = dueMilliseconds(p.due)
@@ -99,7 +101,7 @@ func (p Prepared) replacement(owner wire.JobID) script.ReplaceItem {
 	return script.ReplaceItem{
 		ID: owner, By: p.id.String(), Data: item.Data, Codec: item.Codec, Version: item.Version, Opts: item.Opts,
 		Delay: item.Delay, Due: item.Due, Priority: item.Priority,
-		Unique: item.Unique, Until: script.ReplaceUntil(item.Until), Term: item.Term,
+		Unique: item.Unique, Until: script.ReplaceUntil(item.Until), Term: item.Term, Group: item.Group,
 	}
 }
 
@@ -117,6 +119,7 @@ type preparedJSON struct {
 	Priority int             `json:"priority,omitempty"`
 	Events   EventLevel      `json:"events,omitempty"`
 	Unique   *uniqueJSON     `json:"unique,omitempty"`
+	Group    string          `json:"group,omitempty"`
 }
 
 // uniqueJSON is the unique key of a Prepared at rest.
@@ -132,7 +135,7 @@ func (p Prepared) MarshalJSON() ([]byte, error) {
 	at := preparedJSON{
 		Queue: p.queue.Name(), ID: p.id.String(), Name: p.name, Version: p.version, Codec: p.codec,
 		Data: p.data, Opts: json.RawMessage(p.opts), Delay: int64(p.delay),
-		Priority: p.priority, Events: p.events,
+		Priority: p.priority, Events: p.events, Group: p.group,
 	}
 	if p.queue.IsZero() {
 		return nil, errors.New("echomq: the zero Prepared cannot be encoded")
@@ -163,9 +166,12 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 	if at.Name == "" || at.Version < 1 || at.Version > maxCount || at.Priority < 0 || at.Priority > MaxPriority || at.Delay < 0 || at.Events.check() != nil {
 		return fmt.Errorf("echomq: prepared job %q: name, version, priority, delay or event level is out of range", at.ID)
 	}
+	if at.Group != "" && !wire.IsGroup(at.Group) {
+		return fmt.Errorf("echomq: prepared job %q: its group %q cannot be one", at.ID, at.Group)
+	}
 	*p = Prepared{
 		queue: queue, id: id, name: at.Name, version: at.Version, codec: at.Codec, data: at.Data,
-		opts: string(at.Opts), delay: time.Duration(at.Delay), priority: at.Priority, events: at.Events,
+		opts: string(at.Opts), delay: time.Duration(at.Delay), priority: at.Priority, events: at.Events, group: at.Group,
 	}
 	if at.Due != nil {
 		p.due = *at.Due
@@ -189,13 +195,16 @@ const maxYear = 9999
 
 // enqueueConfig is what the options of one job come to.
 type enqueueConfig struct {
-	spec    JobSpec
-	unique  bool // the job is to have a unique key
-	id      string
-	idGiven bool
-	in      bool
-	at      time.Time
-	err     error // of an option
+	spec   JobSpec
+	unique bool // the job is to have a unique key
+	// group is of the option; without it the payload says.
+	group      GroupKey
+	groupGiven bool
+	id         string
+	idGiven    bool
+	in         bool
+	at         time.Time
+	err        error // of an option
 }
 
 // settle checks the options and enters them into the job.

@@ -105,6 +105,9 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 	if prepared.unique, err = uniqueOf(job, &payload, config); err != nil {
 		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
 	}
+	if prepared.group, err = groupOf(job, &payload, config); err != nil {
+		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+	}
 	if err := prepared.seal(p.client.transforms, data, p.config.payloadLimit); err != nil {
 		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
 	}

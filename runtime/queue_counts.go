@@ -12,8 +12,12 @@ import (
 
 // Counts is how many jobs of a queue there are, as of one moment.
 type Counts struct {
-	// Waiting can be taken in order of arrival, Prioritized after them.
+	// Waiting can be taken in order of arrival, Prioritized after them. Those that
+	// wait in groups are among the former, whatever their priority: Grouped of
+	// them, in Groups groups.
 	Waiting     int64 `json:"waiting"`
+	Grouped     int64 `json:"grouped"`
+	Groups      int64 `json:"groups"`
 	Prioritized int64 `json:"prioritized"`
 	// Delayed are not due yet: new ones, and those between two attempts.
 	Delayed int64 `json:"delayed"`
@@ -52,7 +56,7 @@ func (q *Queue) Counts(ctx context.Context) (Counts, error) {
 		return Counts{}, err
 	}
 	return Counts{
-		Waiting: reply.Waiting, Prioritized: reply.Prioritized, Delayed: reply.Delayed,
+		Waiting: reply.Waiting + reply.Grouped, Grouped: reply.Grouped, Groups: reply.Groups, Prioritized: reply.Prioritized, Delayed: reply.Delayed,
 		Active: reply.Active, Reserved: reply.Reserved, Completed: reply.Completed, Failed: reply.Failed,
 		Quarantined: reply.Quarantined, WaitingChildren: reply.WaitingChildren, Paused: reply.Paused,
 	}, nil

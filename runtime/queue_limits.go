@@ -20,6 +20,8 @@ type Overrides struct {
 	Limit int
 	// Rate is how many may start in a length of time; {NoLimit, 0} for any number.
 	Rate RateSpec
+	// GroupLimit is how many jobs of each group may be active at once.
+	GroupLimit int
 }
 
 // SetLimit overrides how many of the queue's jobs may be active at once, on all
@@ -53,10 +55,25 @@ func (q *Queue) SetRate(ctx context.Context, jobs int, per time.Duration) error 
 	return q.override(ctx, script.Override{Rate: fmt.Sprintf("%d/%d", jobs, per.Milliseconds())})
 }
 
-// ClearOverrides takes back what SetLimit and SetRate have set: the directives
-// hold again.
+// SetGroupLimit overrides how many jobs of each of the queue's groups may be
+// active at once, on all workers together; [NoLimit] for any number. It holds from
+// the next pick of every worker on, for those without an option of their own, and
+// outlasts restarts. What is active above the new limit goes on. The error is
+// [ErrOption] if n is out of range.
+func (q *Queue) SetGroupLimit(ctx context.Context, n int) error {
+	if n == NoLimit {
+		return q.override(ctx, script.Override{GroupLimit: wordNone})
+	}
+	if err := checkLimit("group limit", n); err != nil {
+		return err
+	}
+	return q.override(ctx, script.Override{GroupLimit: strconv.Itoa(n)})
+}
+
+// ClearOverrides takes back what SetLimit, SetRate and SetGroupLimit have set: the
+// directives hold again.
 func (q *Queue) ClearOverrides(ctx context.Context) error {
-	return q.override(ctx, script.Override{Limit: wordClear, Rate: wordClear})
+	return q.override(ctx, script.Override{Limit: wordClear, Rate: wordClear, GroupLimit: wordClear})
 }
 
 func (q *Queue) override(ctx context.Context, call script.Override) error {
@@ -68,7 +85,7 @@ func (q *Queue) override(ctx context.Context, call script.Override) error {
 	return err
 }
 
-// Overrides returns what is set by SetLimit and SetRate.
+// Overrides returns what is set by SetLimit, SetRate and SetGroupLimit.
 func (q *Queue) Overrides(ctx context.Context) (Overrides, error) {
 	if err := q.client.meet(ctx, q.queue); err != nil {
 		return Overrides{}, err
@@ -79,11 +96,12 @@ func (q *Queue) Overrides(ctx context.Context) (Overrides, error) {
 func readOverrides(ctx context.Context, client *Client, queue wire.Queue) (Overrides, error) {
 	var set Overrides
 	err := client.persist(ctx, fmt.Sprintf("look at queue %q", queue), func() error {
-		cmd := client.store.HMGet(ctx, queue.Key("meta"), wire.FieldLimit, wire.FieldRate)
-		if fields := cmd.Val(); len(fields) == 2 {
+		cmd := client.store.HMGet(ctx, queue.Key("meta"), wire.FieldLimit, wire.FieldRate, wire.FieldGroupLimit)
+		if fields := cmd.Val(); len(fields) == 3 {
 			limit, _ := fields[0].(string)
 			rate, _ := fields[1].(string)
-			set = Overrides{Limit: parseLimit(limit), Rate: parseRate(rate)}
+			group, _ := fields[2].(string)
+			set = Overrides{Limit: parseLimit(limit), Rate: parseRate(rate), GroupLimit: parseLimit(group)}
 		}
 		return notPermittedPlain(queue, []redis.Cmder{cmd}, cmd.Err())
 	})

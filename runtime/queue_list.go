@@ -54,7 +54,7 @@ type Page struct {
 }
 
 // List returns a page of the jobs in a state, whole: waiting ones from the next
-// to run on, others by when they are due, their lease ends, they ended or were
+// to run on, and after those of no group the others group by group; others by when they are due, their lease ends, they ended or were
 // put into quarantine, the earliest first.
 //
 // Jobs may come and go between two pages. One that stays in its state is listed
@@ -81,12 +81,21 @@ func (q *Queue) List(ctx context.Context, state State, opts ...ListOption) (Page
 	if err != nil {
 		return Page{}, err
 	}
-	jobs, err := q.viewListed(ctx, state, reply.IDs)
+	listed := reply.IDs
+	if call.Set == script.ListSetWait && len(listed) < config.size {
+		// Those of no group end here, and those in groups begin.
+		call = script.List{Set: script.ListSetGrouped, Order: call.Order, Limit: int64(config.size - len(listed))}
+		if reply, err = q.listIDs(ctx, call); err != nil {
+			return Page{}, err
+		}
+		listed = append(listed, reply.IDs...)
+	}
+	jobs, err := q.viewListed(ctx, state, listed)
 	if err != nil {
 		return Page{}, err
 	}
 	page := Page{Jobs: jobs}
-	if len(reply.IDs) == config.size {
+	if len(listed) == config.size {
 		page.Next = cursorOf(call, reply)
 	}
 	return page, nil
@@ -164,6 +173,9 @@ func startOf(state State, config listConfig) (script.List, error) {
 	}
 	text, err := base64.RawURLEncoding.DecodeString(config.cursor)
 	parts := strings.SplitN(string(text), " ", 4)
+	if set == script.ListSetWait && len(parts) == 4 && parts[0] == string(script.ListSetGrouped) {
+		call.Set, set = script.ListSetGrouped, script.ListSetGrouped
+	}
 	if err != nil || len(parts) != 4 || parts[0] != string(set) || parts[1] != string(call.Order) {
 		return call, optionError("cursor %q is not of a list of %s jobs in this order", config.cursor, state)
 	}
@@ -176,8 +188,7 @@ func startOf(state State, config listConfig) (script.List, error) {
 }
 
 func cursorOf(call script.List, reply script.ListReply) string {
-	last := reply.IDs[len(reply.IDs)-1].ID
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s %d %s", call.Set, call.Order, reply.Place, last))
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s %d %s", call.Set, call.Order, reply.Place, reply.Last))
 }
 
 // listIDs reads a page of ids.

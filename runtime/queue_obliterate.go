@@ -87,7 +87,7 @@ func (q *Queue) empty(ctx context.Context, config *bulkConfig) error {
 	if err := q.removeSchedules(ctx); err != nil {
 		return err
 	}
-	for _, set := range []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetDelayed} {
+	for _, set := range []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetGrouped, script.DrainSetDelayed} {
 		if err := q.drainSet(ctx, set, config); err != nil {
 			return err
 		}

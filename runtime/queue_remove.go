@@ -86,7 +86,7 @@ func (o drainOption) applyDrain(c *bulkConfig) { o(c) }
 // them.
 func DrainDelayed() DrainOption { return drainOption(func(c *bulkConfig) { c.delayed = true }) }
 
-// Drain deletes the jobs that wait, with or without a priority, page by page,
+// Drain deletes the jobs that wait, with or without a priority or a group, page by page,
 // and returns how many it deleted. Active and ended jobs stay.
 //
 // It ends when it finds none, so jobs that are added meanwhile are deleted too;
@@ -97,7 +97,7 @@ func (q *Queue) Drain(ctx context.Context, opts ...DrainOption) (int64, error) {
 	for _, opt := range opts {
 		opt.applyDrain(config)
 	}
-	sets := []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized}
+	sets := []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetGrouped}
 	if config.delayed {
 		sets = append(sets, script.DrainSetDelayed)
 	}

@@ -14,8 +14,8 @@ import (
 type Repeated struct {
 	spec    ScheduleSpec
 	job     JobSpec
-	codec   string                               // of the payload; empty for JSON
-	compute func(slot time.Time) ([]byte, error) // the encoded payload
+	codec   string // of the payload; empty for JSON
+	compute func(slot time.Time) (repeatedPayload, error)
 	// computed says that the payload differs from slot to slot.
 	computed bool
 	unique   bool // a job of its type holds a key
@@ -30,20 +30,30 @@ type Repeated struct {
 // an error the slot waits, for this worker or another, until it succeeds or the
 // next slot comes. Without it each job has the zero payload.
 func Repeat[T, R any](job JobType[T, R], spec ScheduleSpec, payload func(slot time.Time) (T, error)) Repeated {
-	return Repeated{spec: spec, job: job.spec, codec: job.codecs.name(), computed: payload != nil, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{}), compute: func(slot time.Time) (data []byte, err error) {
+	return Repeated{spec: spec, job: job.spec, codec: job.codecs.name(), computed: payload != nil, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{}), compute: func(slot time.Time) (made repeatedPayload, err error) {
 		defer func() {
 			if reason := recover(); reason != nil {
 				err = fmt.Errorf("it panicked: %v", reason)
 			}
 		}()
-		var made T
+		var value T
 		if payload != nil {
-			if made, err = payload(slot); err != nil {
-				return nil, err
+			if value, err = payload(slot); err != nil {
+				return made, err
 			}
 		}
-		return encodePayload(job.codecs.payload, made, 0)
+		if made.group, err = groupOf(job, &value, enqueueConfig{}); err != nil {
+			return made, err
+		}
+		made.data, err = encodePayload(job.codecs.payload, value, 0)
+		return made, err
 	}}
+}
+
+// repeatedPayload is the encoded payload of a job that repeats, and its group.
+type repeatedPayload struct {
+	data  []byte
+	group string
 }
 
 // SlotTimeout is for how long a worker waits for the payload of a slot.
@@ -93,9 +103,10 @@ func (r *runner) planOf(job Repeated) (plan, error) {
 		return plan{}, err
 	}
 	if !job.computed {
-		data, err := job.compute(time.Time{})
+		made, err := job.compute(time.Time{})
 		if err == nil {
-			err = template.seal(r.client.transforms, data, r.config.payloadLimit)
+			template.group = made.group
+			err = template.seal(r.client.transforms, made.data, r.config.payloadLimit)
 		}
 		if err != nil {
 			return plan{}, fmt.Errorf("echomq: %w", err)
@@ -109,17 +120,17 @@ func (r *runner) payload(job repetition, slot time.Time) (Prepared, error) {
 	ctx, cancel := context.WithTimeoutCause(r.store, SlotTimeout, errors.New("it has not returned in time"))
 	defer cancel()
 	type made struct {
-		data []byte
-		err  error
+		repeatedPayload
+		err error
 	}
 	result, err := within(ctx, func() made {
-		data, err := job.compute(slot)
-		return made{data, err}
+		payload, err := job.compute(slot)
+		return made{payload, err}
 	})
 	if err == nil {
 		err = result.err
 	}
-	sealed := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1), codec: job.codec}
+	sealed := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1), codec: job.codec, group: result.group}
 	if err == nil {
 		err = checkSize(result.data, r.config.payloadLimit)
 	}

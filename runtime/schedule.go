@@ -131,7 +131,7 @@ func (s ScheduleSpec) plan(template Prepared, computed bool) (plan, error) {
 		Scheduler: id, Name: template.name, Cron: s.Cron, Every: s.Every.Milliseconds(), Zone: s.Zone,
 		Misfire: misfire, Computed: computed, Data: template.data, Codec: template.codec, Version: int64(template.version),
 		Opts: []byte(template.opts), Delay: ceilMilliseconds(template.delay), Priority: int64(template.priority),
-		Limit: int64(s.Limit),
+		Limit: int64(s.Limit), Group: template.group,
 	}}
 	if !s.End.IsZero() {
 		p.item.End = s.End.UnixMilli()
@@ -148,10 +148,14 @@ func revision(item script.ScheduleItem) string {
 		computed = "1"
 	}
 	hash := sha256.New()
-	for _, field := range []string{
+	fields := []string{
 		item.Name, item.Cron, decimal(item.Every), item.Zone, string(item.Misfire), computed, string(item.Data), item.Codec,
 		decimal(item.Version), string(item.Opts), decimal(item.Delay), decimal(item.Priority), decimal(item.Limit), decimal(item.End),
-	} {
+	}
+	if item.Group != "" {
+		fields = append(fields, item.Group)
+	}
+	for _, field := range fields {
 		_, _ = fmt.Fprintf(hash, "%d:%s", len(field), field)
 	}
 	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:16])

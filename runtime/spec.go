@@ -117,6 +117,9 @@ type QueueSpec struct {
 	Limit int
 	// Rate is how many may start in a length of time; default any number.
 	Rate RateSpec
+	// GroupLimit is how many jobs of each group may be active at once, on all
+	// workers together; default any number.
+	GroupLimit int
 }
 
 // JobSpec is what the directives say about a job. Zero values stand for the

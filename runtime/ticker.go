@@ -240,7 +240,7 @@ func (k *ticker) item(record schedulerRecord, from, now int64) (script.TickItem,
 		Next: following(slots, max(slot, now), int64(record.End)),
 		Fire: record.Misfire != string(script.ScheduleMisfireSkip) || now-slot <= MisfireGrace.Milliseconds(),
 		Name: record.Name, Data: record.Data, Codec: record.Codec, Version: int64(record.PayloadVersion),
-		Opts: []byte(record.Opts), Delay: int64(record.Delay), Priority: int64(record.Priority),
+		Opts: []byte(record.Opts), Delay: int64(record.Delay), Priority: int64(record.Priority), Group: record.Group,
 	}
 	if record.Computed == 0 || !item.Fire {
 		return item, nil
@@ -253,7 +253,7 @@ func (k *ticker) item(record schedulerRecord, from, now int64) (script.TickItem,
 	if err != nil {
 		return script.TickItem{}, fmt.Errorf("its payload cannot be had: %w", err)
 	}
-	item.Data, item.Codec, item.Version = made.data, made.codec, int64(made.version)
+	item.Data, item.Codec, item.Version, item.Group = made.data, made.codec, int64(made.version), made.group
 	return item, nil
 }
 

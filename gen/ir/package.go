@@ -45,11 +45,13 @@ type Queue struct {
 	NamePos Position `json:"-"`
 	// Concurrency, Limit, Rate, Lease and Events are zero where the directive is
 	// silent.
-	Concurrency int      `json:"concurrency,omitempty"`
-	Limit       int      `json:"limit,omitempty"`
-	Rate        Rate     `json:"rate,omitzero"`
-	Lease       Duration `json:"lease,omitempty"`
-	Events      string   `json:"events,omitempty"`
+	Concurrency int  `json:"concurrency,omitempty"`
+	Limit       int  `json:"limit,omitempty"`
+	Rate        Rate `json:"rate,omitzero"`
+	// GroupLimit is what the queue's jobs say about its groups.
+	GroupLimit int      `json:"groupLimit,omitempty"`
+	Lease      Duration `json:"lease,omitempty"`
+	Events     string   `json:"events,omitempty"`
 	// Jobs are in the order of the source.
 	Jobs []Job `json:"jobs"`
 	// Retired are jobs that are gone, in the order of the source.
@@ -98,6 +100,8 @@ type Job struct {
 	Retry    Retry    `json:"retry,omitzero"`
 	Keep     Keep     `json:"keep,omitzero"`
 	Unique   *Unique  `json:"unique,omitempty"`
+	// Group is the field that names the job's group, if one does.
+	Group *UniqueField `json:"group,omitempty"`
 	// Schedules say when the job repeats.
 	Schedules []Schedule `json:"schedules,omitempty"`
 	// Batch is set where the handler takes many jobs at once.
@@ -175,20 +179,20 @@ type Unique struct {
 	Conflict string        `json:"conflict,omitempty"`
 }
 
-// UniqueField is a field that is part of a unique key.
+// UniqueField is a field that is part of a unique key, or that names a group.
 type UniqueField struct {
 	// Path are the names of the fields from the payload to this one, embedded
 	// structs included.
 	Path []string `json:"path"`
 	// Pointers are the places in Path of fields that are pointers.
 	Pointers []int `json:"pointers,omitempty"`
-	// Form is how the value enters the key.
+	// Form is how the value enters the key, or names the group.
 	Form UniqueForm `json:"form"`
 	// Converted is set where the value's type is not that of its form.
 	Converted bool `json:"converted,omitempty"`
 }
 
-// UniqueForm is how a value enters a unique key.
+// UniqueForm is how a value enters a unique key, or names a group.
 type UniqueForm string
 
 // The forms of values.

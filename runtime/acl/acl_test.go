@@ -35,8 +35,8 @@ func TestRuleOfAProducer(t *testing.T) {
 	t.Parallel()
 	rule := ruleFor(t, acl.Request{Role: acl.Producer, User: "shop", Queues: queues(t, "a", "b"), Legacy: []string{"bull", "x*[y]?"}})
 	assert.Equal(t, "ACL SETUSER shop on resetkeys resetchannels clearselectors -@all"+
-		" +asking +client|setname +cluster|slots +command +evalsha +exists +hdel +hget +hmget +hset +incrby +lindex +llen +lpush"+
-		" +lrange +ping +publish +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zrem +zremrangebyscore +zscore ~emq:{a}:* ~emq:{b}:*"+
+		" +asking +client|setname +cluster|slots +command +evalsha +exists +hdel +hget +hincrby +hmget +hset +incrby +lindex +llen +lpush"+
+		" +lrange +ping +publish +sadd +script|load +time +xadd +xrange +xread +xrevrange +zadd +zmscore +zrange +zrangebylex +zrem +zremrangebyscore +zscore ~emq:{a}:* ~emq:{b}:*"+
 		" &emq:{a}:control &emq:{b}:control"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)"+
 		` (+exists %R~bull:a:meta %R~x\*\[y\]\?:a:meta %R~bull:b:meta %R~x\*\[y\]\?:b:meta)`, rule.String())
@@ -47,9 +47,9 @@ func TestRuleOfAWorker(t *testing.T) {
 	t.Parallel()
 	rule := ruleFor(t, acl.Request{Role: acl.Worker, User: "emq-worker", Queues: queues(t, "a")})
 	assert.Equal(t, "ACL SETUSER emq-worker on resetkeys resetchannels clearselectors -@all"+
-		" +asking +bzpopmin +client|setname +cluster|slots +command +del +evalsha +exists +hdel +hget +hgetall +hlen +hmget"+
+		" +asking +bzpopmin +client|setname +cluster|slots +command +del +evalsha +exists +hdel +hget +hgetall +hincrby +hlen +hmget"+
 		" +hscan +hset +hstrlen +incrby +info +lindex +lpush +lrange +ltrim +mget +mset +pexpire +ping +rpop +rpush +script|load +subscribe +time"+
-		" +xadd +zadd +zcard +zmscore +zpopmin +zrange +zrangebyscore +zrem +zrevrank +zscore ~emq:{a}:* &emq:{a}:control"+
+		" +xadd +zadd +zcard +zmscore +zpopmin +zrange +zrangebylex +zrangebyscore +zrem +zrevrank +zscore ~emq:{a}:* &emq:{a}:control"+
 		" (+get +setnx ~emq:{emq}:version) (+sadd %W~emq:{emq}:queues)", rule.String(), "without legacy prefixes there is no such key")
 }
 

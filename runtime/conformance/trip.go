@@ -66,6 +66,7 @@ var stages = []stage{
 	{"stuck", "a handler goes on after its timeout; its worker leaves the job", (*trip).stuck},
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"limited", "an operator sets the queue's limit and rate; jobs run one after the other, and each takes a token", (*trip).limited},
+	{"grouped", "jobs of two groups, one of each at a time, run in turns", (*trip).grouped},
 	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
 	{"flow", "a parent runs when its child has ended, which is told it through the outbox", (*trip).flow},
 	{"scheduled", "a job repeats; its first slot comes and it runs; the schedule is removed", (*trip).scheduled},
@@ -439,6 +440,32 @@ func (t *trip) limited(ctx context.Context) error {
 	}
 	for _, handle := range held {
 		if err := awaitResult(ctx, handle, "done: limited"); err != nil {
+			return err
+		}
+	}
+	return queue.ClearOverrides(ctx)
+}
+
+// grouped runs jobs of two groups with a limit, so that groups wait for their turn
+// and for a slot.
+func (t *trip) grouped(ctx context.Context) error {
+	queue, err := t.client.Queue(t.queue.Name())
+	if err != nil {
+		return err
+	}
+	if err := queue.SetGroupLimit(ctx, 1); err != nil {
+		return err
+	}
+	var held []echomq.Handle[string]
+	for n := range 6 {
+		handle, err := t.add(ctx, "grouped", echomq.Group(fmt.Sprint("group ", n%2)))
+		if err != nil {
+			return err
+		}
+		held = append(held, handle)
+	}
+	for _, handle := range held {
+		if err := awaitResult(ctx, handle, "done: grouped"); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,9 @@ const (
 	// FieldLimit and FieldRate hold an operator's overrides of the queue's limits.
 	FieldLimit = "limit"
 	FieldRate  = "rate"
+	// FieldGroupLimit holds an operator's override of how many jobs of one group
+	// may be active.
+	FieldGroupLimit = "groupLimit"
 	// FieldFeatures holds the additions to the protocol that a client must know
 	// to join the queue: words parted by commas.
 	FieldFeatures = "features"

@@ -80,6 +80,11 @@ type Envelope struct {
 	// LastChange tells of the call that last changed the job's priority or time, by
 	// which one that is sent again is recognised.
 	LastChange string `wire:"chc" json:"-"`
+	// Group is the group in which the job takes its turn.
+	Group string `wire:"grp" json:"group,omitempty"`
+	// GroupPlace is the place that the job had last among those of its group: its
+	// priority and its number.
+	GroupPlace string `wire:"gpl" json:"-"`
 	// LastSettle is the token and outcome of the last settle, by which a settle
 	// that is sent again is recognised.
 	LastSettle string `wire:"lst" json:"-"`

@@ -40,6 +40,8 @@ const (
 	FieldChangedPriority    = "chp"
 	FieldChangedDue         = "chd"
 	FieldLastChange         = "chc"
+	FieldGroup              = "grp"
+	FieldGroupPlace         = "gpl"
 	FieldLastSettle         = "lst"
 )
 
@@ -78,6 +80,8 @@ func EnvelopeFields() []string {
 		FieldChangedPriority,
 		FieldChangedDue,
 		FieldLastChange,
+		FieldGroup,
+		FieldGroupPlace,
 		FieldLastSettle,
 	}
 }
@@ -146,6 +150,8 @@ func LongName(wire string) (long string, ok bool) {
 		return "changedPriority", true
 	case FieldChangedDue:
 		return "changedDue", true
+	case FieldGroup:
+		return "group", true
 	}
 	return "", false
 }
@@ -214,6 +220,8 @@ func WireName(long string) (wire string, ok bool) {
 		return FieldChangedPriority, true
 	case "changedDue":
 		return FieldChangedDue, true
+	case "group":
+		return FieldGroup, true
 	}
 	return "", false
 }
@@ -303,6 +311,10 @@ func (h *Envelope) Set(wire, value string) error {
 		reason = setNumber(value, &h.ChangedDue)
 	case FieldLastChange:
 		h.LastChange = string(value)
+	case FieldGroup:
+		h.Group = string(value)
+	case FieldGroupPlace:
+		h.GroupPlace = string(value)
 	case FieldLastSettle:
 		h.LastSettle = string(value)
 	}

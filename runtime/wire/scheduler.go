@@ -111,6 +111,8 @@ type Scheduler struct {
 	// From is the slot from which the last tick went on, by which a tick that
 	// is sent again is recognised.
 	From Timestamp `wire:"frm" json:"-"`
+	// Group is the jobs' group; empty for none.
+	Group string `wire:"grp" json:"group,omitempty"`
 	// Revision is a hash over what was set, by which a change is recognised.
 	Revision string `wire:"rev" json:"-"`
 }

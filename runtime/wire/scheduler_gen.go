@@ -26,6 +26,7 @@ const (
 	SchedulerFieldCount          = "cnt"
 	SchedulerFieldLastSlot       = "lsl"
 	SchedulerFieldFrom           = "frm"
+	SchedulerFieldGroup          = "grp"
 	SchedulerFieldRevision       = "rev"
 )
 
@@ -50,6 +51,7 @@ func SchedulerFields() []string {
 		SchedulerFieldCount,
 		SchedulerFieldLastSlot,
 		SchedulerFieldFrom,
+		SchedulerFieldGroup,
 		SchedulerFieldRevision,
 	}
 }
@@ -90,6 +92,8 @@ func SchedulerLongName(wire string) (long string, ok bool) {
 		return "count", true
 	case SchedulerFieldLastSlot:
 		return "lastSlot", true
+	case SchedulerFieldGroup:
+		return "group", true
 	}
 	return "", false
 }
@@ -130,6 +134,8 @@ func SchedulerWireName(long string) (wire string, ok bool) {
 		return SchedulerFieldCount, true
 	case "lastSlot":
 		return SchedulerFieldLastSlot, true
+	case "group":
+		return SchedulerFieldGroup, true
 	}
 	return "", false
 }
@@ -191,6 +197,8 @@ func (h *Scheduler) Set(wire, value string) error {
 		reason = setNumber(value, &h.LastSlot)
 	case SchedulerFieldFrom:
 		reason = setNumber(value, &h.From)
+	case SchedulerFieldGroup:
+		h.Group = string(value)
 	case SchedulerFieldRevision:
 		h.Revision = string(value)
 	}

@@ -97,6 +97,7 @@ func (b *builder) queue(d *annotations.Directive) ir.Queue {
 	for _, job := range b.Facts.Jobs {
 		if b.Facts.QueueOf(job) == d {
 			queue.Jobs = append(queue.Jobs, b.job(job))
+			queue.GroupLimit = max(queue.GroupLimit, job.Directive("group").Int("limit"))
 		}
 	}
 	for _, d := range b.Facts.Retired {
@@ -134,6 +135,7 @@ func (b *builder) job(job *annotations.Job) ir.Job {
 		},
 		Schedules: b.schedules(job),
 		Unique:    b.unique(job),
+		Group:     b.group(job),
 		Batch:     batch(job.Directive("batch")),
 	}
 	b.pack(job, &built)

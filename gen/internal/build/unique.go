@@ -25,7 +25,7 @@ func (b *builder) unique(job *annotations.Job) *ir.Unique {
 	}
 	seen := map[string]token.Pos{}
 	for _, value := range d.Argument("by").Values {
-		field, ok := b.uniqueField(payload, value)
+		field, ok := b.uniqueField(payload, value, annotations.RuleUniqueField)
 		if !ok {
 			continue
 		}
@@ -40,11 +40,25 @@ func (b *builder) unique(job *annotations.Job) *ir.Unique {
 	return unique
 }
 
+// group resolves the field that names the group of a job.
+func (b *builder) group(job *annotations.Job) *ir.UniqueField {
+	by := job.Directive("group").Argument("by")
+	payload, ok := b.lookup(job.Type.Name.Name)
+	if by == nil || !ok || len(by.Values) != 1 {
+		return nil
+	}
+	field, ok := b.uniqueField(payload, by.Values[0], annotations.RuleGroupField)
+	if !ok {
+		return nil
+	}
+	return &field
+}
+
 // uniqueField resolves one field that a directive names, or reports what is
-// wrong with it.
-func (b *builder) uniqueField(payload *types.TypeName, value annotations.Value) (field ir.UniqueField, ok bool) {
+// wrong with it, by the given rule if the field cannot be used.
+func (b *builder) uniqueField(payload *types.TypeName, value annotations.Value, rule *annotations.Rule) (field ir.UniqueField, ok bool) {
 	refuse := func(reason string) (ir.UniqueField, bool) {
-		b.report.Report(annotations.RuleUniqueField, value.Pos, value.End, payload.Name()+"."+value.Text, reason)
+		b.report.Report(rule, value.Pos, value.End, payload.Name()+"."+value.Text, reason)
 		return ir.UniqueField{}, false
 	}
 	at, title := payload.Type(), payload.Name()

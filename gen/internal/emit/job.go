@@ -99,7 +99,7 @@ func (f *file) jobType(queue *ir.Queue, job *ir.Job) {
 		comment(fmt.Sprintf("%s is the contract of job %q of queue %q. %s", names.Job, job.Name, queue.Name, shapes(job))),
 		carried(deprecation(job.Doc)),
 	), jen.Func().Id(names.Job).Params().Add(f.echomq("JobType")).Types(types...).
-		Block(jen.Return(f.echomq("NewJobType").Types(types...).Call(f.jobSpec(queue, job).code(true)).Add(f.uniqueBy(job)).Add(f.withCodec(job)).Add(f.reads(job)))))
+		Block(jen.Return(f.echomq("NewJobType").Types(types...).Call(f.jobSpec(queue, job).code(true)).Add(f.uniqueBy(job)).Add(f.groupBy(job)).Add(f.withCodec(job)).Add(f.reads(job)))))
 }
 
 // shapes says how the job looks on the wire, so that a change of tags or nested

@@ -125,6 +125,7 @@ func (f *file) queueSpec(queue *ir.Queue, names ir.QueueNames) {
 	rate.number("Jobs", queue.Rate.Jobs)
 	rate.duration("Per", queue.Rate.Per)
 	spec.inner("Rate", rate, false)
+	spec.number("GroupLimit", queue.GroupLimit)
 	spec.duration("Lease", queue.Lease)
 	spec.word("Events", queue.Events, eventLevels)
 	f.add(comment(fmt.Sprintf("%s is what the directive of queue %q says.", names.Spec, queue.Name)),

@@ -38,6 +38,16 @@ func (f *file) uniqueBy(job *ir.Job) jen.Code {
 	return jen.Dot("UniqueBy").Call(jen.Func().Params(parameters...).Block(values...))
 }
 
+// groupBy emits the call that gives a job type its group: a function over the
+// field that the directive names.
+func (f *file) groupBy(job *ir.Job) jen.Code {
+	if job.Group == nil {
+		return jen.Null()
+	}
+	parameters := []jen.Code{jen.Id("key").Op("*").Add(f.echomq("GroupKey")), jen.Id("payload").Op("*").Id(job.Payload.Type)}
+	return jen.Dot("GroupBy").Call(jen.Func().Params(parameters...).Block(f.uniqueValue(*job.Group)))
+}
+
 // uniqueValue writes one value into the key. What a nil pointer leads to is not
 // there.
 func (f *file) uniqueValue(field ir.UniqueField) jen.Code {

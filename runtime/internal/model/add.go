@@ -12,6 +12,7 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 	idle := len(s.Wait) == 0
 	quiet := len(s.Marker) == 0
 	var waiting, ranked, delayed []string
+	var joiners []joiner
 	for _, item := range c.Items {
 		id := item.ID.String()
 		if job, taken := s.Jobs[id]; taken {
@@ -44,6 +45,9 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 			s.reach("add", "delayed")
 			s.Delayed[id] = due
 			delayed = append(delayed, id)
+		case item.Group != "":
+			s.reach("add", "to a group")
+			joiners = append(joiners, joiner{id: id, group: item.Group, priority: item.Priority})
 		case item.Priority > 0:
 			s.reach("add", "prioritized")
 			s.enqueue(id, item.Priority)
@@ -56,10 +60,12 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 		s.event(c.Events == script.AddEventsAll, "added", id, "name", item.Name, "delay", number(max(due-now, 0)))
 		reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictAdded})
 	}
+	s.join(joiners)
+	some := len(waiting) > 0 && idle || len(waiting)+len(ranked)+len(joiners) > 0 && quiet
 	switch {
 	case s.stopped(now):
 		s.wakeForDue(delayed)
-	case len(waiting) > 0 && idle, len(waiting)+len(ranked) > 0 && quiet:
+	case some && len(s.Next(1)) > 0:
 		s.wake()
 	default:
 		s.wakeForDue(delayed)
@@ -93,6 +99,9 @@ func addedFields(item script.AddItem, due, now int64) map[string]string {
 	}
 	if item.Unique != "" {
 		fields["deid"], fields["deu"] = item.Unique, string(item.Until)
+	}
+	if item.Group != "" {
+		fields["grp"] = item.Group
 	}
 	if due > now {
 		fields["delay"] = strconv.FormatInt(due-now, 10)

@@ -17,6 +17,8 @@ type changing struct {
 	ranked  []string // that go into prioritized, in order
 	waiting []string // that go into wait
 	leaving []string // that leave prioritized for delayed
+	parting []string // that leave their groups for delayed
+	joiners []joiner // that go behind others of their group
 	delayed []string
 }
 
@@ -87,7 +89,11 @@ func (x *changing) one(id string) {
 	if x.call.Priority >= 0 {
 		priority = x.call.Priority
 	}
-	if !ranked && !delayed && !parent {
+	group := ""
+	if !delayed && !parent {
+		group = x.Groups.waits(id)
+	}
+	if !ranked && !delayed && !parent && group == "" {
 		x.later(fields, had)
 	} else {
 		set(fields, "priority", priority, priority != 0 && priority != had, priority == 0)
@@ -97,7 +103,11 @@ func (x *changing) one(id string) {
 			x.delayed = append(x.delayed, id)
 			if ranked {
 				x.leaving = append(x.leaving, id)
+			} else if group != "" {
+				x.parting = append(x.parting, id)
 			}
+		case group != "" && priority != had:
+			x.joiners = append(x.joiners, joiner{id: id, group: group, priority: priority})
 		case ranked && priority == 0:
 			x.waiting = append(x.waiting, id)
 		case ranked && priority != had:
@@ -150,14 +160,25 @@ func (x *changing) finish() {
 		told = told || x.Marker.has(id)
 		delete(x.Marker, id)
 	}
+	for _, j := range x.joiners {
+		x.reach("change", "to another place in its group")
+		x.Groups.Waiting[j.group] = slices.DeleteFunc(slices.Clone(x.Groups.Waiting[j.group]), func(m Member) bool { return m.ID == j.id })
+	}
+	x.join(x.joiners)
+	for _, id := range x.parting {
+		x.reach("change", "out of its group")
+		x.unjoin(id)
+		told = told || x.Marker.has(id)
+		delete(x.Marker, id)
+	}
 	for _, id := range x.ranked {
 		x.reach("change", "to another priority")
 		priority, _ := strconv.ParseInt(x.Jobs[id].Fields["priority"], 10, 64)
 		x.enqueue(id, priority)
 	}
 	switch {
-	case len(x.leaving) == 0:
-	case len(x.Wait)+len(x.Prioritized) == 0:
+	case len(x.leaving)+len(x.parting) == 0:
+	case len(x.Wait)+len(x.Prioritized) == 0 && x.Groups.head() == "":
 		for member := range x.Marker {
 			if member != DueMember {
 				delete(x.Marker, member)

@@ -47,7 +47,7 @@ func (s *State) Check() error {
 		}
 	}
 	broken = append(broken, s.checkKeys()...)
-	return errors.Join(append(broken, s.checkFlows(), s.checkMarker())...)
+	return errors.Join(append(broken, s.checkFlows(), s.checkGroups(), s.checkMarker())...)
 }
 
 // checkFlows looks for parents that would wait for ever, and for deliveries that
@@ -85,7 +85,7 @@ func (s *State) checkMarker() error {
 		}
 	}
 	switch {
-	case len(next) == 0 && len(heads) > 0:
+	case len(next)+len(s.Groups.Ring) == 0 && len(heads) > 0:
 		return fmt.Errorf("the marker tells of %v and nothing can be taken", heads)
 	case s.Blocked == AtLimit && len(s.Active) == 0 && !s.Paused:
 		return errors.New("the limit blocks the queue and no job is active whose end would open it")
@@ -116,6 +116,11 @@ func (s *State) places() map[string][]string {
 	places := map[string][]string{}
 	for _, id := range s.Wait {
 		places[id] = append(places[id], "wait")
+	}
+	for _, members := range s.Groups.Waiting {
+		for _, m := range members {
+			places[m.ID] = append(places[m.ID], "grouped")
+		}
 	}
 	for _, set := range []struct {
 		name string
@@ -149,6 +154,8 @@ func (s *State) Place(id string) string {
 		return "wait"
 	case s.Waiting.has(id):
 		return "waiting-children"
+	case s.Groups.waits(id) != "":
+		return "grouped"
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ func (s *State) promote(c script.Promote, now int64) script.PromoteReply {
 		}
 		reply.Results = append(reply.Results, script.PromoteResult{Verdict: verdict})
 	}
-	back.finish(now)
+	back.finish(now, false)
 	if promoted && !s.stopped(now) {
 		s.wake()
 	}
@@ -51,7 +51,11 @@ func (s *State) promoteOne(id string, now int64, back *comeback) script.PromoteV
 	fields := s.Jobs[id].Fields
 	delete(fields, "delay")
 	priority, _ := strconv.ParseInt(fields["priority"], 10, 64)
-	if starts, _ := strconv.ParseInt(fields["ats"], 10, 64); starts > 0 {
+	starts, _ := strconv.ParseInt(fields["ats"], 10, 64)
+	if group := s.groupOf(id); group != "" {
+		s.reach("promote", "to its group")
+		back.joiners = append(back.joiners, joiner{id: id, group: group, priority: priority, front: starts > 0})
+	} else if starts > 0 {
 		s.reach("promote", "to the front")
 		back.bring(id, priority)
 	} else {

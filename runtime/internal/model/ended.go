@@ -104,7 +104,7 @@ func (s *State) inspectOne(id string) script.InspectResult {
 		result.Kept = false
 	default:
 		result.State = map[string]script.InspectState{
-			"wait": script.InspectStateWaiting, "prioritized": script.InspectStatePrioritized,
+			"wait": script.InspectStateWaiting, "grouped": script.InspectStateWaiting, "prioritized": script.InspectStatePrioritized,
 			"delayed": script.InspectStateDelayed, "waiting-children": script.InspectStateWaitingChildren,
 			"active":    script.InspectStateActive,
 			"completed": script.InspectStateCompleted, "failed": script.InspectStateFailed,

@@ -68,11 +68,7 @@ func (s *State) recover(c script.Recover, now int64) script.RecoverReply {
 		}
 		reply.Results = append(reply.Results, script.RecoverResult{Verdict: verdict})
 	}
-	opened := len(s.Active) < before && s.open("recover")
-	back.finish(now)
-	if opened && len(s.Marker) == 0 {
-		s.wake()
-	}
+	back.finish(now, len(s.Active) < before && s.open("recover"))
 	return reply
 }
 
@@ -89,6 +85,7 @@ func (s *State) recoverOne(item script.RecoverItem, now int64, back *comeback) s
 	delete(s.Active, id)
 	delete(s.Locks, id)
 	delete(s.Reserved, id)
+	back.left = append(back.left, id)
 	switch s.condition(id) {
 	case absent:
 		return script.RecoverVerdictOrphan
@@ -98,7 +95,12 @@ func (s *State) recoverOne(item script.RecoverItem, now int64, back *comeback) s
 	}
 	fields := s.Jobs[id].Fields
 	priority, _ := strconv.ParseInt(fields["priority"], 10, 64)
-	back.bring(id, priority)
+	if group := s.groupOf(id); group != "" {
+		s.reach("recover", "to its group")
+		back.joiners = append(back.joiners, joiner{id: id, group: group, priority: priority, front: true})
+	} else {
+		back.bring(id, priority)
+	}
 	if !locked {
 		return script.RecoverVerdictReturned
 	}

@@ -16,12 +16,16 @@ const AtLimit = "limit"
 type Bucket struct{ Parts, Interval, At int64 }
 
 // bounds are the numbers that hold for one pick.
-type bounds struct{ limit, tokens, interval int64 }
+type bounds struct{ limit, tokens, interval, perGroup int64 }
 
 // bounds returns what holds for a call: what it says, unless an operator says
 // something else and it gives way.
 func (s *State) bounds(c script.Pick) bounds {
-	b := bounds{limit: c.Cap, tokens: c.Tokens, interval: c.Interval}
+	b := bounds{limit: c.Cap, tokens: c.Tokens, interval: c.Interval, perGroup: c.PerGroup}
+	if n, set := parseGroupLimit(s.Overrides["groupLimit"]); !c.PerGroupFixed && set {
+		b.perGroup = n
+		s.reach("pick", "group limit overridden")
+	}
 	var n, span int64
 	if text := s.Overrides["limit"]; !c.CapFixed && text == "none" {
 		b.limit = 0
@@ -116,7 +120,7 @@ func (s *State) open(script string) (opened bool) {
 
 func (s *State) override(c script.Override, now int64) script.OverrideReply {
 	s.Version, s.Blocked = Version, ""
-	for name, value := range map[string]string{"limit": c.Limit, "rate": c.Rate} {
+	for name, value := range map[string]string{"limit": c.Limit, "rate": c.Rate, "groupLimit": c.GroupLimit} {
 		switch value {
 		case "":
 		case "clear":
@@ -128,5 +132,9 @@ func (s *State) override(c script.Override, now int64) script.OverrideReply {
 		}
 	}
 	s.wake()
+	if order := s.Groups.Ring.Order(); !s.Paused && len(s.Wait)+len(s.Prioritized) == 0 && len(order) > 0 && s.Groups.Ring[order[0]] >= AtGroupLimit {
+		s.reach("override", "wakes for a group at its limit")
+		s.Marker[s.Groups.Waiting[order[0]][0].ID] = 0
+	}
 	return script.OverrideReply{Now: now}
 }

@@ -14,6 +14,7 @@ func (s *State) counts(_ script.Counts, now int64) script.CountsReply {
 		Waiting: int64(len(s.Wait)), Prioritized: int64(len(s.Prioritized)), Delayed: int64(len(s.Delayed)),
 		Active: int64(len(s.Active)), Reserved: int64(len(s.Reserved)),
 		Completed: int64(len(s.Completed)), Failed: int64(len(s.Failed)), Quarantined: int64(len(s.Quarantine)), WaitingChildren: int64(len(s.Waiting)),
+		Grouped: int64(len(s.Groups.Members())), Groups: int64(len(s.Groups.Ring)),
 	}
 }
 
@@ -22,7 +23,10 @@ func (s *State) counts(_ script.Counts, now int64) script.CountsReply {
 const drift = 1000
 
 func (s *State) list(c script.List, now int64) script.ListReply {
-	reply := script.ListReply{Now: now, Place: c.Place}
+	reply := script.ListReply{Now: now, Place: c.Place, Last: c.Last}
+	if c.Set == script.ListSetGrouped {
+		return s.listGrouped(c, reply)
+	}
 	if c.Set == script.ListSetWait {
 		return s.listWaiting(c, reply)
 	}
@@ -42,7 +46,7 @@ func (s *State) list(c script.List, now int64) script.ListReply {
 	for _, id := range rest[:min(int(c.Limit), len(rest))] {
 		s.reach("list", string(c.Order))
 		reply.IDs = append(reply.IDs, script.ListID{ID: id, Score: set[id]})
-		reply.Place = set[id]
+		reply.Place, reply.Last = set[id], id
 	}
 	return reply
 }
@@ -73,6 +77,7 @@ func (s *State) listWaiting(c script.List, reply script.ListReply) script.ListRe
 	for _, id := range rest[:min(int(c.Limit), len(rest))] {
 		s.reach("list", "waiting")
 		reply.IDs = append(reply.IDs, script.ListID{ID: id})
+		reply.Last = id
 	}
 	reply.Place = from + int64(len(reply.IDs))
 	return reply
@@ -126,7 +131,7 @@ func (s *State) viewOne(id string) (script.ViewResult, int64) {
 	case job.Stub:
 		_, outcome, _ := strings.Cut(job.Fields["lst"], " ")
 		result.State, result.Kept = script.ViewState(outcome), false
-	case place == "wait" || place == "":
+	case place == "wait" || place == "" || place == "grouped":
 		result.State = script.ViewStateWaiting
 	default:
 		result.State, result.Score = script.ViewState(place), s.Set(place)[id]

@@ -19,6 +19,8 @@ type picking struct {
 	spent int64             // tokens
 	moved []string          // that got a priority as they waited, in order
 	spare bool              // prioritized was emptied
+	round round             // what it does about groups
+	lost  []string          // what the token held and cannot be run
 	reply script.PickReply
 }
 
@@ -33,7 +35,7 @@ func (s *State) pick(c script.Pick, now int64) script.PickReply {
 	s.fill(bounds, now)
 	room := s.room(bounds, want)
 	p.redeem()
-	heads := p.pop(room)
+	heads := p.pop(bounds, room)
 	for _, item := range c.Items {
 		p.declared(item.ID.String(), &heads)
 	}
@@ -47,16 +49,19 @@ func (s *State) pick(c script.Pick, now int64) script.PickReply {
 	for _, id := range heads {
 		s.reach("pick", "reserved")
 		p.spent++
+		p.enter(id)
 		p.reserve(id)
 	}
 	if bounds.tokens > 0 {
 		s.Bucket.Parts -= p.spent * bounds.interval
 	}
+	p.turnGroups()
+	s.part(p.lost)
 	s.Marker = ZSet{}
-	p.reply.Window = s.Next(int(c.Window))
+	p.reply.Window = p.window()
 	p.block(bounds)
-	if p.Blocked == "" {
-		s.wake()
+	if p.Blocked == "" && len(p.reply.Window) > 0 {
+		s.Marker[p.reply.Window[0]] = 0
 	}
 	p.reply.Due, p.reply.Expiry, p.reply.Slot = s.Delayed.least(), s.Active.least(), s.slot()
 	if len(p.reply.Started)+len(p.reply.Reserved) == 0 {
@@ -111,15 +116,9 @@ func (p *picking) redeem() {
 
 // pop takes the true heads and returns them, but for those that no client can
 // ever declare.
-func (p *picking) pop(want int64) []string {
+func (p *picking) pop(b bounds, room int64) []string {
 	var heads []string
-	for _, id := range p.Next(int(want)) {
-		if len(p.Wait) > 0 {
-			p.Wait = p.Wait[1:]
-		} else {
-			delete(p.Prioritized, id)
-			p.spare = len(p.Prioritized) == 0
-		}
+	for _, id := range p.popAll(b, room) {
 		if !declarable(id) {
 			p.State.reach("pick", "quarantined id")
 			p.quarantine(id)
@@ -157,6 +156,7 @@ func (p *picking) declared(id string, heads *[]string) {
 	}
 	if how == "head" {
 		p.spent++
+		p.enter(id)
 	}
 	job, size := p.seen(id)
 	if p.bytes > 0 && p.bytes+size > p.call.Limit && how != "held" {
@@ -218,6 +218,7 @@ func (p *picking) reserve(id string) {
 }
 
 func (p *picking) drop(id string) {
+	p.lost = append(p.lost, id)
 	delete(p.Active, id)
 	delete(p.Locks, id)
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
@@ -16,7 +17,7 @@ func (s *State) remove(c script.Remove, now int64) script.RemoveReply {
 		verdict := script.RemoveVerdictRemoved
 		job, place := s.Jobs[id], s.Place(id)
 		switch {
-		case slices.Contains(gone, id), job == nil && (place == "" || place == "wait"):
+		case slices.Contains(gone, id), job == nil && (place == "" || place == "wait" || place == "grouped"):
 			verdict = script.RemoveVerdictMissing
 		case s.Active.has(id):
 			verdict = script.RemoveVerdictActive
@@ -35,6 +36,12 @@ func (s *State) remove(c script.Remove, now int64) script.RemoveReply {
 			s.Outbox[id] = now
 			s.Bodies[id] = strconv.FormatInt(now, 10) + " report " + job.Fields["parentKey"] + " removed " + job.Fields["parent"] + "\nit was removed"
 		}
+		if s.Place(id) == "grouped" && s.Jobs[id].Foreign != "" {
+			s.reach("remove", "leaves it in its group") // which its hash does not say
+			s.Tainted[id] = true
+		} else {
+			s.unjoin(id)
+		}
 		s.take(id)
 		s.eraseJob(id)
 	}
@@ -45,7 +52,12 @@ func (s *State) remove(c script.Remove, now int64) script.RemoveReply {
 func (s *State) drain(c script.Drain, now int64) script.DrainReply {
 	reply := script.DrainReply{Now: now}
 	front := s.Wait
-	if c.Set != script.DrainSetWait {
+	if c.Set == script.DrainSetGrouped {
+		front = nil
+		for _, member := range s.Groups.Members() {
+			front = append(front, member[strings.LastIndexByte(member, '|')+1:])
+		}
+	} else if c.Set != script.DrainSetWait {
 		front = s.Set(string(c.Set)).Order()
 	}
 	there := map[string]bool{}
@@ -70,12 +82,15 @@ func (s *State) drain(c script.Drain, now int64) script.DrainReply {
 	for _, id := range odd {
 		s.reach("drain", "quarantined id")
 		s.take(id)
+		s.unjoin(id)
 		s.Quarantine[id] = now
 		s.event(c.Events != script.DrainEventsNone, "quarantined", id)
 	}
 	for _, id := range gone {
 		if c.Set == script.DrainSetWait {
 			s.Wait = slices.DeleteFunc(slices.Clone(s.Wait), func(other string) bool { return other == id })
+		} else if c.Set == script.DrainSetGrouped {
+			s.unjoin(id)
 		} else {
 			delete(s.Set(string(c.Set)), id)
 		}
@@ -84,7 +99,9 @@ func (s *State) drain(c script.Drain, now int64) script.DrainReply {
 	}
 	s.quiet(append(gone, odd...))
 	reply.Left = int64(len(s.Wait))
-	if c.Set != script.DrainSetWait {
+	if c.Set == script.DrainSetGrouped {
+		reply.Left = int64(len(s.Groups.Members()))
+	} else if c.Set != script.DrainSetWait {
 		reply.Left = int64(len(s.Set(string(c.Set))))
 	}
 	return reply
@@ -122,7 +139,7 @@ func (s *State) quiet(ids []string) {
 			delete(s.Marker, id)
 		}
 	}
-	if len(s.Wait)+len(s.Prioritized) == 0 {
+	if len(s.Wait)+len(s.Prioritized) == 0 && s.Groups.head() == "" {
 		for id := range s.Marker {
 			if id != DueMember {
 				delete(s.Marker, id)
@@ -172,6 +189,7 @@ func (s *State) erase(c script.Erase, now int64) script.EraseReply {
 	reply := script.EraseReply{Now: now, Verdict: script.EraseVerdictRunning}
 	if s.Paused {
 		reply.Verdict = script.EraseVerdictErased
+		var left []string
 		for _, item := range c.Items {
 			id := item.ID.String()
 			s.eraseJob(id)
@@ -179,10 +197,12 @@ func (s *State) erase(c script.Erase, now int64) script.EraseReply {
 				delete(set, id)
 			}
 			delete(s.Reserved, id)
-			if slices.Contains(s.Wait, id) {
+			if slices.Contains(s.Wait, id) || s.Groups.waits(id) != "" {
 				s.Tainted[id] = true
 			}
+			left = append(left, id)
 		}
+		s.part(left)
 	}
 	s.reach("erase", string(reply.Verdict))
 	return reply
@@ -199,7 +219,7 @@ func (s *State) obliterate(_ script.Obliterate, now int64) script.ObliterateRepl
 		s.Version, s.Paused, s.Cancels, s.Counter = "", false, false, 0
 		s.Reserved, s.Marker = map[string]string{}, ZSet{}
 		s.Dedup, s.DedupDue = map[string]string{}, ZSet{}
-		s.Turn = Turn{}
+		s.Turn, s.Groups = Turn{}, newGroups()
 		s.Outbox, s.Bodies = ZSet{}, map[string]string{}
 		for id, job := range s.Jobs { // which are the caller's to erase
 			s.Tainted[id] = s.Tainted[id] || job.Lasting

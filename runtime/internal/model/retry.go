@@ -10,9 +10,10 @@ import (
 func (s *State) retry(c script.Retry, now int64) script.RetryReply {
 	reply := script.RetryReply{Now: now}
 	retried := false
+	var joiners []joiner
 	for _, item := range c.Items {
 		id := item.ID.String()
-		verdict, rival := s.retryOne(id, now)
+		verdict, rival := s.retryOne(id, now, &joiners)
 		s.reach("retry", string(verdict))
 		switch verdict {
 		case script.RetryVerdictRetried:
@@ -27,13 +28,14 @@ func (s *State) retry(c script.Retry, now int64) script.RetryReply {
 		}
 		reply.Results = append(reply.Results, result)
 	}
+	s.join(joiners)
 	if retried && !s.stopped(now) {
 		s.wake()
 	}
 	return reply
 }
 
-func (s *State) retryOne(id string, now int64) (verdict script.RetryVerdict, rival string) {
+func (s *State) retryOne(id string, now int64, joiners *[]joiner) (verdict script.RetryVerdict, rival string) {
 	if !s.Failed.has(id) {
 		if s.Jobs[id] == nil {
 			return script.RetryVerdictMissing, ""
@@ -66,6 +68,11 @@ func (s *State) retryOne(id string, now int64) (verdict script.RetryVerdict, riv
 	}
 	fields["atm"], fields["lst"] = "0", token+" retry"
 	priority, _ := strconv.ParseInt(fields["priority"], 10, 64)
+	if group := fields["grp"]; group != "" {
+		s.reach("retry", "to its group")
+		*joiners = append(*joiners, joiner{id: id, group: group, priority: priority})
+		return script.RetryVerdictRetried, ""
+	}
 	s.reach("retry", map[bool]string{true: "to prioritized", false: "to wait"}[priority > 0])
 	s.enqueue(id, priority)
 	return script.RetryVerdictRetried, ""

@@ -71,7 +71,7 @@ func scheduled(item script.ScheduleItem) map[string]string {
 		"rev": item.Revision, "name": item.Name, "cron": item.Cron, "every": decimal(item.Every), "tz": item.Zone,
 		"msf": string(item.Misfire), "cmp": computed, "data": string(item.Data), "cdc": item.Codec,
 		"ver": decimal(item.Version), "opts": string(item.Opts), "delay": decimal(item.Delay),
-		"priority": decimal(item.Priority), "lim": decimal(item.Limit), "end": decimal(item.End), "cnt": "0", "lsl": "0", "frm": "0",
+		"priority": decimal(item.Priority), "lim": decimal(item.Limit), "end": decimal(item.End), "cnt": "0", "lsl": "0", "frm": "0", "grp": item.Group,
 	}
 }
 
@@ -163,7 +163,7 @@ func (s *State) moveOn(item script.TickItem, added bool) int64 {
 func tickedFields(item script.TickItem, now int64) map[string]string {
 	fields := addedFields(script.AddItem{
 		ID: item.ID, Name: item.Name, Data: item.Data, Codec: item.Codec, Version: item.Version,
-		Opts: item.Opts, Priority: item.Priority,
+		Opts: item.Opts, Priority: item.Priority, Group: item.Group,
 	}, item.Slot+item.Delay, now)
 	fields["rjk"] = item.Scheduler.String()
 	if has(fields, "delay") {

@@ -30,11 +30,7 @@ func (s *State) settle(c script.Settle, now int64) script.SettleReply {
 		s.reach("settle", what)
 		reply.Results = append(reply.Results, result)
 	}
-	opened := len(s.Active) < running && s.open("settle")
-	back.finish(now)
-	if opened && len(s.Marker) == 0 {
-		s.wake()
-	}
+	back.finish(now, len(s.Active) < running && s.open("settle"))
 	s.wakeForDue(delayed)
 	reply.Due = s.Delayed.least()
 	return reply
@@ -47,6 +43,7 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 	}
 	delete(s.Locks, id)
 	delete(s.Active, id)
+	back.left = append(back.left, id)
 	s.releaseKey(item.Unique, id)
 	gone := script.SettleResult{Verdict: script.SettleVerdictGone}
 	ended := item.Outcome == script.SettleOutcomeCompleted || item.Outcome == script.SettleOutcomeFailed
@@ -176,6 +173,9 @@ func (s *State) move(item script.SettleItem, now int64, back *comeback) {
 	case slices.Contains(again, item.Outcome) && item.Delay > 0:
 		s.reach("settle", "to delayed")
 		s.Delayed[id] = now + item.Delay
+	case s.Groups.Of[id] != "":
+		s.reach("settle", "to its group")
+		back.joiners = append(back.joiners, joiner{id: id, group: s.Groups.Of[id], priority: item.Priority, front: true})
 	case item.Priority > 0:
 		s.reach("settle", "to prioritized")
 		back.bring(id, item.Priority)

@@ -62,6 +62,8 @@ type State struct {
 	Drained bool
 	// Reached counts what happened.
 	Reached map[Reach]int
+
+	Groups Groups
 }
 
 // Job is what lies at the key of a job.
@@ -84,7 +86,7 @@ func New() *State {
 		Prioritized: ZSet{}, Delayed: ZSet{}, Active: ZSet{}, Completed: ZSet{}, Failed: ZSet{},
 		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Schedulers: ZSet{}, Records: map[string]map[string]string{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Dedup: map[string]string{}, DedupDue: ZSet{}, Jobs: map[string]*Job{},
 		Locks: map[string]string{}, Parts: map[string]any{}, Tainted: map[string]bool{},
-		Reached: map[Reach]int{}, Overrides: map[string]string{},
+		Reached: map[Reach]int{}, Overrides: map[string]string{}, Groups: newGroups(),
 	}
 }
 
@@ -107,7 +109,17 @@ func (z ZSet) least() int64 {
 }
 
 // Next returns the ids that come next, at most n; none while the queue is paused.
+// Of groups it has the head of the one whose turn it is, behind all others.
 func (s *State) Next(n int) []string {
+	next := s.nextUngrouped(n)
+	if head := s.Groups.head(); head != "" && len(next) < n && !s.Paused {
+		next = append(next, head)
+	}
+	return next
+}
+
+// nextUngrouped are those of no group.
+func (s *State) nextUngrouped(n int) []string {
 	if s.Paused {
 		return nil
 	}
@@ -159,6 +171,9 @@ type comeback struct {
 	state  *State
 	ids    []string
 	ranked bool
+	// joiners come to their groups, and left are active no more.
+	joiners []joiner
+	left    []string
 }
 
 func (c *comeback) bring(id string, priority int64) {
@@ -170,14 +185,17 @@ func (c *comeback) bring(id string, priority int64) {
 	c.state.Prioritized[id] = priority * rankUnit
 }
 
-// finish puts the jobs to the front and wakes a worker if that changed the head.
-func (c *comeback) finish(now int64) {
+// finish puts the jobs to the front and wakes a worker if that changed the head,
+// or if the limit of the queue or of a group leaves room now.
+func (c *comeback) finish(now int64, opened bool) {
 	c.state.Wait = append(slices.Clone(c.ids), c.state.Wait...)
+	freed := c.state.part(c.left)
+	c.state.join(c.joiners)
 	switch {
 	case c.state.stopped(now):
 	case len(c.ids) > 0:
 		c.state.wake()
-	case c.ranked && len(c.state.Marker) == 0:
+	case (c.ranked || freed || opened || len(c.joiners) > 0) && len(c.state.Marker) == 0:
 		c.state.wake()
 	}
 }

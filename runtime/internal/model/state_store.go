@@ -30,6 +30,7 @@ func (s *State) Store() Store {
 	if s.Cancels {
 		meta["cancels"] = "1"
 	}
+	s.Groups.store(store, Hash(meta))
 	if len(meta) > 0 {
 		store["meta"] = meta
 	}

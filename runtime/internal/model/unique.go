@@ -160,6 +160,7 @@ func (s *State) replaceOne(item script.ReplaceItem, now int64) (moved bool) {
 	s.Delayed[id] = due
 	set("delay", strconv.FormatInt(due-now, 10), false)
 	set("priority", strconv.FormatInt(item.Priority, 10), item.Priority == 0)
+	set("grp", item.Group, item.Group == "")
 	return true
 }
 

@@ -93,6 +93,9 @@ func (w *world) act(ctx context.Context) error {
 	case n < 172, n < 200 && w.focus == "obliterate":
 		return w.obliterate(ctx)
 	}
+	if w.atGroupLimits() && w.chance(16) {
+		return w.make(ctx, nil, one(w, w.someOverride(), w.someGroupAdd()))
+	}
 	c := w.calling()
 	worker := w.caller(c.script)
 	if c.script == "settle" && len(worker.held) == 0 && w.chance(60) {

@@ -17,6 +17,9 @@ import (
 // that is sent again does no harm. With maxmemory reached nothing is written
 // and the answer is EMQFULL.
 //
+// A job of a group waits in its group, and its group in the ring of those
+// that have work.
+//
 // A job may bring a key that only one job holds. If another holds it the job
 // is not added and the answer is "duplicate", with the holder's id; within
 // the call the first of two has it. A key whose time is over is held by
@@ -67,11 +70,14 @@ type AddItem struct {
 	Until AddUntil
 	// Term: how long the key is held at most; 0 for no limit.
 	Term int64
+	// Group: the group in which it takes its turn, of letters, digits and
+	// ._%~-, at most 200; empty for none.
+	Group string
 }
 
 // Call builds the call for queue.
 func (c Add) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 12+2*len(c.Items))
+	keys := make([]string, 0, 14+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -85,8 +91,10 @@ func (c Add) Call(queue wire.Queue) Call {
 		queue.Key("outbox-body"),
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
-	args := make([]any, 0, 2+17*len(c.Items))
+	args := make([]any, 0, 2+18*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -112,6 +120,7 @@ func (c Add) Call(queue wire.Queue) Call {
 			item.Unique,
 			string(item.Until),
 			item.Term,
+			item.Group,
 		)
 	}
 	return Call{Script: lua.Add(), Keys: keys, Args: args}

@@ -17,6 +17,9 @@ import (
 // it is told what is to become of it, and the pick that comes to it sees to
 // that instead of starting it.
 //
+// One that waits in a group goes behind those of its group that have the new
+// priority, or into delayed.
+//
 // A time that is not ahead makes a delayed job due now, and leaves one that
 // waits as it is. A parent that waits for its children has no time, and a
 // job that is to fail without being run is left to that.
@@ -51,7 +54,7 @@ type ChangeItem struct {
 
 // Call builds the call for queue.
 func (c Change) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 12+len(c.Items))
+	keys := make([]string, 0, 14+len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -65,6 +68,8 @@ func (c Change) Call(queue wire.Queue) Call {
 		queue.Key("waiting-children"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 6+2*len(c.Items))
 	args = append(args,

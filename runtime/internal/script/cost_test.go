@@ -49,6 +49,20 @@ func costCases() []costCase {
 		}
 		cases = append(cases, costCase{script: name, what: what, call: func(int) model.Caller { return call }})
 	}
+	call := wellFormed()["pick"].(script.Pick)
+	call.PerGroup, call.Want, call.Window = 1, 10, 20
+	cases = append(cases,
+		costCase{script: "pick", what: "ten of as many groups, each with a limit", call: func(int) model.Caller { return call }},
+		costCase{script: "add", what: "to a group", call: func(int) model.Caller {
+			return script.Add{Events: "none", History: 1, Items: []script.AddItem{{ID: jobID("g1"), Name: "mail", Version: 1, Group: "g1"}}}
+		}},
+		costCase{script: "list", what: "of groups, from the middle", call: func(size int) model.Caller {
+			return script.List{Set: "grouped", Order: "rising", Limit: 100, Begun: true, Last: costMember(size / 2)}
+		}},
+		costCase{script: "drain", what: "100 of groups", call: func(int) model.Caller {
+			return script.Drain{Events: "none", History: 1, Set: "grouped", Take: 100, Items: []script.DrainItem{{ID: jobID("w1")}}}
+		}},
+	)
 	middle := func(size int) (place int64, id string) { return int64(size / 2), costID("wait", size-size/2) }
 	cases = append(cases,
 		costCase{script: "list", what: "from the middle of those that wait", call: func(size int) model.Caller {
@@ -111,6 +125,11 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// costMember is a job that waits in a group of its own.
+func costMember(n int) string {
+	return fmt.Sprintf("%08d|0000000|%016d|%s", n, n, costID("grouped", n))
+}
+
 func (c costCase) name() string { return c.script + ", " + c.what }
 
 // measureCosts returns the median of the server's time for each case.
@@ -119,6 +138,7 @@ func measureCosts(t *testing.T, e *enginetest.Engine, size int) map[string]time.
 	ctx := t.Context()
 	b := newBench(t, e)
 	b.plantMany(t, size)
+	b.plantGroups(t, size)
 	require.NoError(t, b.client.ConfigSet(ctx, "slowlog-max-len", "20000").Err())
 	require.NoError(t, b.client.ConfigSet(ctx, "slowlog-log-slower-than", "0").Err())
 	costs := map[string]time.Duration{}
@@ -183,13 +203,29 @@ func (b *bench) plantMany(t *testing.T, size int) {
 	}
 }
 
+// plantGroups puts as many groups into the ring, each with one job.
+func (b *bench) plantGroups(t *testing.T, size int) {
+	t.Helper()
+	ctx := t.Context()
+	for begin := 1; begin <= size; begin += 5000 {
+		var groups, members []redis.Z
+		for n := begin; n < min(begin+5000, size+1); n++ {
+			groups = append(groups, redis.Z{Member: fmt.Sprintf("%08d", n), Score: float64(n)})
+			members = append(members, redis.Z{Member: costMember(n)})
+		}
+		require.NoError(t, b.client.ZAdd(ctx, b.queue.Key("groups"), groups...).Err())
+		require.NoError(t, b.client.ZAdd(ctx, b.queue.Key("grouped"), members...).Err())
+	}
+	require.NoError(t, b.client.HSet(ctx, b.queue.Key("meta"), "grouped", size).Err())
+}
+
 func costTable(e *enginetest.Engine, small, large int, before, after map[string]time.Duration) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, `# What a call costs the server
 
 The time that one call of each script takes the server, on a queue that holds %d
-jobs in each of its places (waiting, prioritized, delayed, active, completed, failed
-and in quarantine), and on one that holds %d in each: the median of %d calls,
+jobs in each of its places (waiting, prioritized, delayed, active, completed, failed,
+in quarantine, and in as many groups), and on one that holds %d in each: the median of %d calls,
 measured by %s with its slow log. `+"`make costs`"+` writes this page, and
 the tests hold a smaller queue to it: no script's cost grows with the queue, with one
 exception.

@@ -14,7 +14,7 @@ type Counts struct {
 
 // Call builds the call for queue.
 func (c Counts) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10)
+	keys := make([]string, 0, 12)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -26,6 +26,8 @@ func (c Counts) Call(queue wire.Queue) Call {
 		queue.Key("failed"),
 		queue.Key("quarantine"),
 		queue.Key("waiting-children"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 0)
 	return Call{Script: lua.Counts(), Keys: keys, Args: args}
@@ -55,13 +57,17 @@ type CountsReply struct {
 	Quarantined int64
 	// WaitingChildren: parents whose children have not all ended.
 	WaitingChildren int64
+	// Grouped: jobs that wait in their groups.
+	Grouped int64
+	// Groups: groups that have work.
+	Groups int64
 }
 
 // DecodeCounts reads the reply to [Counts] as the client returns it. The
 // error is a [*DecodeError].
 func DecodeCounts(reply any) (CountsReply, error) {
 	d := decoder{script: "counts"}
-	elements := d.reply(reply, 11)
+	elements := d.reply(reply, 13)
 	if d.err != nil {
 		return CountsReply{}, d.err
 	}
@@ -77,6 +83,8 @@ func DecodeCounts(reply any) (CountsReply, error) {
 		Failed:          d.integer("failed", elements[8]),
 		Quarantined:     d.integer("quarantined", elements[9]),
 		WaitingChildren: d.integer("waitingChildren", elements[10]),
+		Grouped:         d.integer("grouped", elements[11]),
+		Groups:          d.integer("groups", elements[12]),
 	}
 	if d.err != nil {
 		return CountsReply{}, d.err

@@ -17,6 +17,12 @@ import (
 // pass for stubs, and plants damage.
 func (w *world) disturb(ctx context.Context) error {
 	w.state.Events = nil
+	if w.grouped > 0 && w.chance(4) {
+		if err := w.loseGroupedHash(ctx); err != nil {
+			return err
+		}
+		return w.compare(ctx)
+	}
 	disturbances := []func(context.Context) error{
 		w.takeMarker, w.takeMarker, w.takeMarker, w.expireStub, w.expireStub, w.expireStub, w.expireStub, w.passHour, w.passHour, w.passHour,
 		w.loseHash, w.loseHash, w.loseHash, w.loseHash, w.replaceHash, w.replaceHash, w.replaceHash, w.replaceHash, w.loseName, w.loseLast, w.loseLast,
@@ -75,6 +81,9 @@ func (w *world) sound() string {
 	if places := damagedOf[w.focus]; len(places) > 0 && w.chance(50) {
 		place = one(w, places...)
 	}
+	if w.grouped > 0 && (place == "wait" || place == "prioritized") {
+		place = "grouped"
+	}
 	return w.some(func(id string, job *model.Job) bool {
 		return !job.Stub && job.Foreign == "" && w.state.Place(id) == place
 	})
@@ -115,6 +124,9 @@ func (w *world) spoilOverride(ctx context.Context) error {
 		return nil
 	}
 	name, text := one(w, "limit", "rate"), one(w, "0", "5x", "many", "0/5", "5/0", "1/2/3", "")
+	if w.grouped > 0 && w.chance(30) {
+		name = "groupLimit"
+	}
 	w.note("the override %s is %q", name, text)
 	w.state.Overrides[name] = text
 	return w.client.HSet(ctx, w.queue.Key("meta"), name, text).Err()

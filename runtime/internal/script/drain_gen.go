@@ -8,12 +8,13 @@ import (
 )
 
 // Drain is a call of drain.lua: deletes jobs that are not to run any more:
-// the next ones of those that wait, are prioritized or delayed, with every
-// key of theirs.
+// the next ones of those that wait, are prioritized, wait in groups or are
+// delayed, with every key of theirs.
 //
-// It takes some from the front, deletes those that are declared and puts the
-// others back; so it costs the same however many there are. An id among them
-// that cannot be a job's goes into quarantine.
+// It takes some from the front, of those in groups some of whatever groups,
+// deletes those that are declared and puts the others back; so it costs the
+// same however many there are. An id among them that cannot be a job's goes
+// into quarantine.
 type Drain struct {
 	// Events: which events are written.
 	Events DrainEvents
@@ -35,7 +36,7 @@ type DrainItem struct {
 
 // Call builds the call for queue.
 func (c Drain) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+6*len(c.Items))
+	keys := make([]string, 0, 12+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -47,6 +48,8 @@ func (c Drain) Call(queue wire.Queue) Call {
 		queue.Key("events"),
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 4+len(c.Items))
 	args = append(args,
@@ -134,6 +137,7 @@ const (
 	DrainSetWait        DrainSet = "wait"
 	DrainSetPrioritized DrainSet = "prioritized"
 	DrainSetDelayed     DrainSet = "delayed"
+	DrainSetGrouped     DrainSet = "grouped"
 )
 
 // DrainVerdict: what happened.

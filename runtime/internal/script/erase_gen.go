@@ -23,7 +23,7 @@ type EraseItem struct {
 
 // Call builds the call for queue.
 func (c Erase) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 11+6*len(c.Items))
+	keys := make([]string, 0, 13+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("prioritized"),
@@ -36,6 +36,8 @@ func (c Erase) Call(queue wire.Queue) Call {
 		queue.Key("waiting-children"),
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
+		queue.Key("groups"),
+		queue.Key("group-active"),
 	)
 	args := make([]any, 0, 0+len(c.Items))
 	for i := range c.Items {

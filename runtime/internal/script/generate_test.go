@@ -107,7 +107,7 @@ func (w *world) someAdd() model.Caller {
 		if forgotten := w.forgotten(); len(forgotten) > 0 && w.chance(30) {
 			id = one(w, forgotten...)
 		}
-		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Active) + (len(w.state.Delayed)+len(w.state.Waiting))/2
+		live := len(w.state.Wait) + len(w.state.Prioritized) + len(w.state.Active) + len(w.state.Groups.Members()) + (len(w.state.Delayed)+len(w.state.Waiting))/2
 		if _, taken := w.state.Jobs[id.String()]; w.lost(id.String()) || !taken && live > crowd && w.chance(80) {
 			continue
 		}
@@ -131,6 +131,7 @@ func (w *world) someAddItem(id wire.JobID) script.AddItem {
 	if w.chance(60) {
 		item.Unique, item.Until, item.Term = w.key(), w.until(), w.term()
 	}
+	item.Group = w.anyGroup()
 	for i := range item.Data {
 		item.Data[i] = byte('a' + i%26)
 	}
@@ -148,12 +149,16 @@ func (w *world) someAddItem(id wire.JobID) script.AddItem {
 
 func (w *world) someOverride() model.Caller {
 	if !w.limited {
-		return script.Override{}
+		return w.someGroupOverride()
 	}
-	return script.Override{
+	call := script.Override{
 		Limit: one(w, "", "none", "clear", "clear", "clear", "2", "4"),
 		Rate:  one(w, "", "none", "clear", "clear", "clear", "1/1", "4/9", "5/3600000"),
 	}
+	if w.grouped > 0 {
+		call.GroupLimit = one(w, "", "none", "clear", "clear", "1", "3")
+	}
+	return call
 }
 
 func (w *world) somePick(by *worker) model.Caller {
@@ -168,6 +173,7 @@ func (w *world) somePick(by *worker) model.Caller {
 		call.Tokens, call.RateFixed = one[int64](w, 0, 1, 2, 5), w.chance(50)
 		call.Interval = one[int64](w, 1, 7, 20, 20, hour)
 	}
+	w.limitGroups(&call)
 	if !w.chance(15) {
 		call.Items = append(call.Items, by.reserved...)
 	}

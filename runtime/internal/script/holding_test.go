@@ -187,6 +187,9 @@ func (w *world) someChange() model.Caller {
 	case len(w.state.Waiting) > 0:
 		ids = w.from(w.state.Waiting, 2)
 	}
+	if id := w.groupedJob(); id != "" && w.chance(40) {
+		ids = append(ids, jobID(id))
+	}
 	for _, id := range ids {
 		call.Items = append(call.Items, script.ChangeItem{ID: id, Name: one(w, "", "", "", "", "mail", "other")})
 	}

@@ -20,11 +20,13 @@ import (
 // last id among the 1,000 before it, which have moved if jobs were taken
 // since. If it is not there the page begins 1,000 before, and shows some
 // once more.
+//
+// Those that wait in groups are listed group by group.
 type List struct {
 	// Set: what is listed.
 	Set ListSet
-	// Order: from the lowest score on, or from the highest; wait knows only
-	// rising.
+	// Order: from the lowest score on, or from the highest; wait and grouped
+	// know only rising.
 	Order ListOrder
 	// Limit: how many ids, at most 500.
 	Limit int64
@@ -32,13 +34,13 @@ type List struct {
 	Begun bool
 	// Place: the place of the page before.
 	Place int64
-	// Last: the last id of the page before.
+	// Last: what ended the page before.
 	Last string
 }
 
 // Call builds the call for queue.
 func (c List) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 9)
+	keys := make([]string, 0, 10)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -49,6 +51,7 @@ func (c List) Call(queue wire.Queue) Call {
 		queue.Key("failed"),
 		queue.Key("quarantine"),
 		queue.Key("waiting-children"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 6)
 	args = append(args,
@@ -70,13 +73,15 @@ type ListReply struct {
 	IDs []ListID
 	// Place: where this page ended.
 	Place int64
+	// Last: what ended it, as the next page is to be told.
+	Last string
 }
 
 // ListID is a record of [ListReply.IDs].
 type ListID struct {
 	// ID: an id; it need not be one that a job can have.
 	ID string
-	// Score: its score; 0 in wait.
+	// Score: its score; 0 in wait and grouped.
 	Score int64
 }
 
@@ -84,7 +89,7 @@ type ListID struct {
 // is a [*DecodeError].
 func DecodeList(reply any) (ListReply, error) {
 	d := decoder{script: "list"}
-	elements := d.reply(reply, 3)
+	elements := d.reply(reply, 4)
 	if d.err != nil {
 		return ListReply{}, d.err
 	}
@@ -92,6 +97,7 @@ func DecodeList(reply any) (ListReply, error) {
 		Now:   d.integer("now", elements[0]),
 		IDs:   decodeListIDs(&d, elements[1]),
 		Place: d.integer("place", elements[2]),
+		Last:  d.text("last", elements[3]),
 	}
 	if d.err != nil {
 		return ListReply{}, d.err
@@ -129,10 +135,11 @@ const (
 	ListSetFailed          ListSet = "failed"
 	ListSetQuarantine      ListSet = "quarantine"
 	ListSetWaitingChildren ListSet = "waiting-children"
+	ListSetGrouped         ListSet = "grouped"
 )
 
-// ListOrder: from the lowest score on, or from the highest; wait knows only
-// rising.
+// ListOrder: from the lowest score on, or from the highest; wait and grouped
+// know only rising.
 type ListOrder string
 
 // The words of [ListOrder].

@@ -132,21 +132,21 @@ func modelSeeds(t *testing.T, count int) []uint64 {
 // reachable is everything that the scripts can do and the model test must see, but
 // for what all of them do: refuse a queue that speaks another version.
 const reachable = `
-add: waiting, prioritized, delayed, exists, parent, child, unique, duplicate, time over
-pick: started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
+add: to a group, waiting, prioritized, delayed, exists, parent, child, unique, duplicate, time over
+pick: from a group, in turns, last of its group, group at its limit, at another's group limit, group limit overridden, started while paused, nothing while paused, started head, started redeemed, started held, reserved, again reserved, crowded, refused claim, nothing,
   payload too large, orphan, quarantined hash, quarantined id, limit switched off, limit overridden, rate switched off,
   rate overridden, interval changed, limit leaves fewer, rate leaves fewer, full, dry, another looks for the token,
   put off head, put off redeemed, given another priority head, given another priority redeemed, EMQARGS
-settle: settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
+settle: to its group, settled completed, settled failed, settled retry, settled snooze, settled release, already completed,
   already failed, already retry, already snooze, already release, lost, gone, stub, lasting stub, reported, quarantined, to wait, comes back cancelled,
   to prioritized, to delayed, opened
 extend: extended, cancelled, lost
 leave: left, lost, ends the lease
 cancel: waiting for children, marked, active, ended, missing, mismatch, quarantined, again, due at once
-change: changed, again, active, parent, doomed, ended, missing, mismatch, quarantined, later, to wait, to delayed, to another priority,
+change: to another place in its group, out of its group, changed, again, active, parent, doomed, ended, missing, mismatch, quarantined, later, to wait, to delayed, to another priority,
   due now
-promote: promoted, early, gone, orphan, quarantined, to the front, to the back
-recover: stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls,
+promote: to its group, promoted, early, gone, orphan, quarantined, to the front, to the back
+recover: to its group, stalled, returned, renewed, gone, orphan, quarantined, past the allowed stalls,
   past the allowed stalls and marked already, opened
 trim: trimmed, kept, gone, by age, by number, unreported, stub
 key: released, of another
@@ -156,7 +156,7 @@ replace: replaced, again, reserved, active, completed, failed, gone, passed, in 
 due: due, expired, next due, next expiry
 pause: paused, unchanged
 resume: resumed, unchanged
-override: set, cleared
+override: wakes for a group at its limit, set, cleared
 deliver: recorded, released, already, gone, orphan, deferred failure, released for later,
   completed, failed, removed, taken, fail, continue, ignore, remove
 collect: delivery, parent, children to be delivered, too many bytes
@@ -171,11 +171,12 @@ progress: recorded, lost, gone
 log: recorded, recorded before, the oldest goes, lost, gone
 report: lines, known, missing
 counts: counts
-list: rising, falling, a further page, waiting, a further page of those that wait
+groups: to the front, into the ring, out of the ring, freed
+list: grouped, rising, falling, a further page, waiting, a further page of those that wait
 view: missing, waiting, prioritized, delayed, waiting-children, active, completed, failed, quarantined, a stub, crowded
-remove: reported, from waiting-children, removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine
-retry: retried, duplicate, with its key, unfailed, missing, orphan, quarantined, to wait, to prioritized
-drain: removed of wait, removed of prioritized, removed of delayed, gone of wait, quarantined id
+remove: from grouped, reported, from waiting-children, removed, active, missing, from wait, from prioritized, from delayed, from completed, from failed, from quarantine
+retry: to its group, retried, duplicate, with its key, unfailed, missing, orphan, quarantined, to wait, to prioritized
+drain: removed of grouped, removed of wait, removed of prioritized, removed of delayed, gone of wait, quarantined id
 expel: expelled to quarantine, expelled to nowhere, missing to quarantine, kept to quarantine
 erase: erased, running
 obliterate: obliterated, running, holding

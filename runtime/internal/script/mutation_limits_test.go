@@ -19,9 +19,9 @@ var limitMutations = []mutation{
 	{"pick", "it stays blocked", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
 
 	{"settle", "the limit is not opened", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
-	{"settle", "nobody is woken for the slot", "if not stopped and redis.call('EXISTS', KEYS[9]) == 0 then\n    local", "if false then\n    local"},
+	{"settle", "nobody is woken for the slot", "elseif (opened or freed", "elseif (freed"},
 	{"recover", "the limit is not opened", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
-	{"recover", "nobody is woken for the slot", "if not stopped and redis.call('EXISTS', KEYS[7]) == 0 then\n    local", "if false then\n    local"},
+	{"recover", "nobody is woken for the slot", "elseif (opened or freed", "elseif (freed"},
 	{"add", "wakes a worker of a blocked queue", "or meta[3] == 'limit' or", "or"},
 	{"add", "the time that a worker waits for does not pass", "now < (tonumber(meta[3]) or 0)", "tonumber(meta[3])"},
 	{"promote", "wakes a worker of a blocked queue", "or meta[3] == 'limit' or", "or"},

@@ -19,7 +19,7 @@ import (
 type mutation struct{ script, name, old, new string }
 
 var mutations = []mutation{
-	{"add", "an id that is taken is added again", "(taken > 0 and redis.call('EXISTS', KEYS[11 + 2 * i]) == 1)", "false"},
+	{"add", "an id that is taken is added again", "(taken > 0 and redis.call('EXISTS', KEYS[13 + 2 * i]) == 1)", "false"},
 	{"add", "a duplicate in the call is added twice", "seen[id] = true", ""},
 	{"add", "a new job goes to the front", "redis.call('LPUSH', KEYS[2]", "redis.call('RPUSH', KEYS[2]"},
 	{"add", "the priority does not count", "ranked[i] * 4294967296 + counter", "counter"},
@@ -35,13 +35,13 @@ var mutations = []mutation{
 	{"add", "a key is held for ever", "over[keyed[k]] = ends[k] and tonumber(ends[k]) <= now", ""},
 	{"add", "a key whose time is over stays so", "redis.call('ZREM', KEYS[12], unpack(endless))", ""},
 	{"add", "two of a call have one key", "      owner[key] = id\n", ""},
-	{"add", "the job does not know its key", "redis.call('HSET', KEYS[11 + 2 * i], 'deid', key, 'deu', ARGV[a + 16])", ""},
+	{"add", "the job does not know its key", "redis.call('HSET', KEYS[13 + 2 * i], 'deid', key, 'deu', ARGV[a + 16])", ""},
 	{"add", "the key has no time", "redis.call('ZADD', KEYS[12], unpack(terms))", ""},
 
 	{"pick", "takes from the back", "redis.call('RPOP'", "redis.call('LPOP'"},
 	{"pick", "priorities from the end", "redis.call('ZPOPMIN'", "redis.call('ZPOPMAX'"},
-	{"pick", "prioritized jobs are not taken", "if #popped < room then", "if false then"},
-	{"pick", "a reservation need not be the caller's", "redeemed[i] = owners[c] == ARGV[15 + 2 * i]", "redeemed[i] = owners[c]"},
+	{"pick", "prioritized jobs are not taken", "if #lists < quota then", "if false then"},
+	{"pick", "a reservation need not be the caller's", "redeemed[i] = owners[c] == ARGV[17 + 2 * i]", "redeemed[i] = owners[c]"},
 	{"pick", "reserved is not released", "redis.call('HDEL', KEYS[7], unpack(owned))", ""},
 	{"pick", "heads that are not declared are dropped", "if place[popped[p]] == p then", "if false then"},
 	{"pick", "no lock", "redis.call('MSET', unpack(locks))", ""},
@@ -51,7 +51,7 @@ var mutations = []mutation{
 	{"pick", "a replay takes more", "        held[i] = true\n        want = 0", "        held[i] = true"},
 	{"pick", "the marker stays when nothing is left", "redis.call('DEL', KEYS[9])", ""},
 	{"pick", "the marker is not set again", "redis.call('ZADD', KEYS[9], 0, upcoming[1])", ""},
-	{"pick", "no quarantine", "    elseif not named then\n      redis.call('ZREM', KEYS[6], id)", "    elseif not named then\n      redis.call('ZREM', KEYS[8], id)"},
+	{"pick", "no quarantine", "    elseif not named then\n      lost[#lost + 1] = id\n      redis.call('ZREM', KEYS[6], id)", "    elseif not named then\n      lost[#lost + 1] = id\n      redis.call('ZREM', KEYS[8], id)"},
 	{"pick", "no limit on bytes", "bytes > 0 and bytes + size > limit", "false"},
 	{"pick", "the counter is not reset", "redis.call('DEL', KEYS[4])", ""},
 
@@ -63,8 +63,8 @@ var mutations = []mutation{
 	{"settle", "a duplicate in the call is settled twice", "seen[id] = i\n", ""},
 	{"settle", "stays active", "redis.call('ZREM', KEYS[5], unpack(leaving))", ""},
 	{"settle", "the lock stays", "redis.call('DEL', unpack(freed))", ""},
-	{"settle", "no stub", "redis.call('PEXPIRE', KEYS[12 + 3 * i], 60000)", "redis.call('DEL', KEYS[12 + 3 * i])"},
-	{"settle", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[12 + 3 * i], 60000)", ""},
+	{"settle", "no stub", "redis.call('PEXPIRE', KEYS[15 + 3 * i], 60000)", "redis.call('DEL', KEYS[15 + 3 * i])"},
+	{"settle", "the stub stays for ever", "redis.call('PEXPIRE', KEYS[15 + 3 * i], 60000)", ""},
 	{"settle", "the stub goes before the end is reported", "if ARGV[a + 14] == '' then\n        redis", "if true then\n        redis"},
 	{"settle", "nothing is reported", "if ended and ARGV[a + 14] ~= '' then", "if false then"},
 	{"settle", "what is no end is reported", "if ended and ARGV[a + 14] ~= '' then", "if ARGV[a + 14] ~= '' then"},
@@ -75,7 +75,7 @@ var mutations = []mutation{
 	{"settle", "given back to the back", "redis.call('RPUSH', KEYS[2]", "redis.call('LPUSH', KEYS[2]"},
 	{"settle", "a retry is not delayed", "redis.call('ZADD', KEYS[4], unpack(delayed))", ""},
 	{"settle", "failed is completed", "redis.call('ZADD', KEYS[7], unpack(failed))", "redis.call('ZADD', KEYS[6], unpack(failed))"},
-	{"settle", "logs of a job that is not kept stay", "redis.call('DEL', KEYS[12 + 3 * i], KEYS[14 + 3 * i])", "redis.call('DEL', KEYS[12 + 3 * i])"},
+	{"settle", "logs of a job that is not kept stay", "redis.call('DEL', KEYS[15 + 3 * i], KEYS[17 + 3 * i])", "redis.call('DEL', KEYS[15 + 3 * i])"},
 	{"settle", "the event has no reason", "entry[#entry + 1] = string.sub(ARGV[a + 4], 1, 1024)", "entry[#entry + 1] = ''"},
 	{"settle", "a replay is lost", "if token == ARGV[a + 2] then", "if false then"},
 
@@ -128,9 +128,9 @@ var mutations = []mutation{
 	{"replace", "what has completed is replaced", "elseif successes[i] then", "elseif false then"},
 	{"replace", "what has failed is replaced", "elseif failures[i] then", "elseif false then"},
 	{"replace", "the job of another key is replaced", "fields[2] ~= keyed[i]", "false"},
-	{"replace", "a replay replaces again", "fields[3] == ARGV[2 + 12 * (i - 1) + 2]", "false"},
+	{"replace", "a replay replaces again", "fields[3] == ARGV[2 + 13 * (i - 1) + 2]", "false"},
 	{"replace", "the replacement is not remembered", ", 'rpb', ARGV[a + 2]))", "))"},
-	{"settle", "a stub forgets by whom it was replaced", "redis.call('HSET', KEYS[12 + 3 * i], 'rpb', fields[2])", ""},
+	{"settle", "a stub forgets by whom it was replaced", "redis.call('HSET', KEYS[15 + 3 * i], 'rpb', fields[2])", ""},
 	{"replace", "old settings stay", "redis.call('HDEL', KEYS[10 + i], 'opts')", ""},
 	{"replace", "the old time stays", "redis.call('ZADD', KEYS[2], unpack(timed))", ""},
 	{"replace", "a backoff is cut short", "delays[i] and not started[i]", "delays[i]"},
@@ -194,7 +194,7 @@ var mutations = []mutation{
 	{"remove", "an active job is removed", "elseif leases[i] then", "elseif false then"},
 	{"remove", "the list is left", "redis.call('LREM', KEYS[2], -1, id)", ""},
 	{"remove", "the marker is left", "local told = redis.call('ZREM', KEYS[10], unpack(leaving))", "local told = 0"},
-	{"remove", "logs stay", "keys[#keys + 1] = KEYS[6 * i + 13]\n", ""},
+	{"remove", "logs stay", "keys[#keys + 1] = KEYS[6 * i + 15]\n", ""},
 	{"remove", "nobody is told", "redis.call('ZADD', KEYS[13], unpack(entries))", ""},
 	{"remove", "the key stays", "redis.call('HDEL', KEYS[15], unpack(free))", ""},
 	{"remove", "the key of another is released", "owners[k] == holders[k]", "true"},
@@ -208,7 +208,7 @@ var mutations = []mutation{
 	{"retry", "it still seems to have ended", "tokens[i] .. ' retry'", "tokens[i] .. ' failed'"},
 	{"retry", "to the front", "redis.call('LPUSH', KEYS[2]", "redis.call('RPUSH', KEYS[2]"},
 	{"retry", "stays failed", "redis.call('ZREM', KEYS[5], unpack(leaving))", "redis.call('ZREM', KEYS[6], unpack(leaving))"},
-	{"retry", "the marker while paused", "if #ranked + #waiting > 0 and not stopped then", "if #ranked + #waiting > 0 then"},
+	{"retry", "the marker while paused", "if #ranked + #waiting + #joining > 0 and not stopped then", "if #ranked + #waiting > 0 then"},
 	{"drain", "others are dropped", "redis.call('RPUSH', KEYS[2], unpack(back))", ""},
 	{"drain", "others of a set are dropped", "redis.call('ZADD', set, unpack(placed))", ""},
 	{"drain", "others are turned round", "for p = #popped, 1, -1 do", "for p = 1, #popped do"},
@@ -267,18 +267,18 @@ var mutations = []mutation{
 	{"change", "what is to fail is changed", "elseif fields[2] then", "elseif false then"},
 	{"change", "a parent has a time", "elseif parents[i] and timed then", "elseif false then"},
 	{"change", "another job's id will do", "ARGV[6 + 2 * i] ~= name then", "false then"},
-	{"change", "a pick is not told the priority", "redis.call('HSET', KEYS[12 + i], 'chp', wanted)", ""},
-	{"change", "a pick is not told the time", "redis.call('HSET', KEYS[12 + i], 'chd', due)", ""},
-	{"change", "a pick is told of what is over", "redis.call('HDEL', KEYS[12 + i], 'chd')", ""},
+	{"change", "a pick is not told the priority", "redis.call('HSET', KEYS[14 + i], 'chp', wanted)", ""},
+	{"change", "a pick is not told the time", "redis.call('HSET', KEYS[14 + i], 'chd', due, 'delay', due - now)", ""},
+	{"change", "a pick is told of what is over", "redis.call('HDEL', KEYS[14 + i], 'chd', 'delay')", ""},
 	{"change", "stays in prioritized without a priority", "redis.call('ZREM', KEYS[3], unpack(waiting))", ""},
 	{"change", "goes to the front of those that wait", "redis.call('LPUSH', KEYS[2]", "redis.call('RPUSH', KEYS[2]"},
 	{"change", "stays in prioritized until it is due", "redis.call('ZREM', KEYS[3], unpack(leaving))", ""},
 	{"change", "goes before those of its priority", "counter = counter + 1", "counter = counter - 1"},
-	{"change", "the marker tells of what has left", "redis.call('ZREM', KEYS[11], unpack(leaving))", "0"},
+	{"change", "the marker tells of what has left", "redis.call('ZREM', KEYS[11], unpack(gone))", "0"},
 	{"change", "no marker for an earlier due time", "redis.call('ZADD', KEYS[11], 1, '~due')", ""},
 	{"change", "the time is not changed", "redis.call('ZADD', KEYS[5], unpack(delayed))", ""},
 	{"pick", "a changed job is started", "((later or 0) > now or (priority or 0) > 0)", "false"},
-	{"pick", "a changed job is moved for ever", "redis.call('HDEL', KEYS[12 + 2 * i], 'chp', 'chd')\n      if", "if"},
+	{"pick", "a changed job is moved for ever", "redis.call('HDEL', KEYS[15 + 2 * i], 'chp', 'chd')\n      if", "if"},
 	{"pick", "a job that was put off is ranked", "if (later or 0) > now then", "if false then"},
 	{"pick", "a changed job stays active", "redis.call('ZREM', KEYS[6], id)\n      redis.call('HDEL'", "redis.call('HDEL'"},
 	{"pick", "a cancelled job is put off", "not held[i] and not doomed and", "not held[i] and"},
@@ -305,7 +305,7 @@ var mutations = []mutation{
 }
 
 // allMutations are the faults of every script.
-func allMutations() []mutation { return slices.Concat(mutations, limitMutations) }
+func allMutations() []mutation { return slices.Concat(mutations, limitMutations, groupMutations) }
 
 // The model must find a fault within so many seeds of so many steps.
 const (

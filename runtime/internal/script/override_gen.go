@@ -20,21 +20,26 @@ type Override struct {
 	// Rate: tokens and interval in ms, as 100/1000; none for no rate; clear for
 	// no override.
 	Rate string
+	// GroupLimit: how many jobs of one group may be active, as limit.
+	GroupLimit string
 }
 
 // Call builds the call for queue.
 func (c Override) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 4)
+	keys := make([]string, 0, 6)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
 		queue.Key("prioritized"),
 		queue.Key("marker"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
-	args := make([]any, 0, 2)
+	args := make([]any, 0, 3)
 	args = append(args,
 		c.Limit,
 		c.Rate,
+		c.GroupLimit,
 	)
 	return Call{Script: lua.Override(), Keys: keys, Args: args}
 }

@@ -33,6 +33,11 @@ import (
 // One that got another priority or time as it waited goes where it belongs
 // now, and is not started.
 //
+// The groups that have work take turns, one job each, and the ring of them
+// takes turns with the jobs of no group. A group of which as many jobs are
+// active as may be stands behind all others in the ring, until one of them
+// ends.
+//
 // While the queue is paused no head is popped, and the window is empty; what
 // is reserved is started nevertheless.
 type Pick struct {
@@ -67,6 +72,10 @@ type Pick struct {
 	Interval int64
 	// RateFixed: whether no override goes over tokens and interval.
 	RateFixed bool
+	// PerGroup: how many jobs of one group may be active; 0 for any number.
+	PerGroup int64
+	// PerGroupFixed: whether no override goes over it.
+	PerGroupFixed bool
 	// Items are the items of the call.
 	Items []PickItem
 }
@@ -81,7 +90,7 @@ type PickItem struct {
 
 // Call builds the call for queue.
 func (c Pick) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 13+2*len(c.Items))
+	keys := make([]string, 0, 16+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -96,8 +105,11 @@ func (c Pick) Call(queue wire.Queue) Call {
 		queue.Key("limiter"),
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
+		queue.Key("group-active"),
 	)
-	args := make([]any, 0, 15+2*len(c.Items))
+	args := make([]any, 0, 17+2*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -114,6 +126,8 @@ func (c Pick) Call(queue wire.Queue) Call {
 		c.Tokens,
 		c.Interval,
 		flag(c.RateFixed),
+		c.PerGroup,
+		flag(c.PerGroupFixed),
 	)
 	for i := range c.Items {
 		item := &c.Items[i]

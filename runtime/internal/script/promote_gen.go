@@ -11,8 +11,9 @@ import (
 // run.
 //
 // A job that has run before goes to the front of its priority, where it came
-// from; a new one goes behind those that wait already. One whose hash is
-// gone is dropped, one whose hash cannot be used is put into quarantine.
+// from; a new one goes behind those that wait already. A job of a group goes
+// to its group in the same way. One whose hash is gone is dropped, one whose
+// hash cannot be used is put into quarantine.
 type Promote struct {
 	// Events: which events are written.
 	Events PromoteEvents
@@ -30,7 +31,7 @@ type PromoteItem struct {
 
 // Call builds the call for queue.
 func (c Promote) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8+len(c.Items))
+	keys := make([]string, 0, 10+len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -40,6 +41,8 @@ func (c Promote) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 2+len(c.Items))
 	args = append(args,

@@ -12,8 +12,9 @@ import (
 //
 // The caller says which deadline it saw expired, and has seen so for at
 // least a renewal interval by its own clock; a lease that was renewed since
-// is left alone. A job goes to the front of where it came from. One that was
-// reserved but never started is taken back without counting a stall.
+// is left alone. A job goes to the front of where it came from, be it its
+// group. One that was reserved but never started is taken back without
+// counting a stall.
 //
 // It never ends a job: past the allowed stalls it sets the reason for which
 // the next worker settles the job as failed without running it.
@@ -38,7 +39,7 @@ type RecoverItem struct {
 
 // Call builds the call for queue.
 func (c Recover) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 8+2*len(c.Items))
+	keys := make([]string, 0, 11+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -48,6 +49,9 @@ func (c Recover) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
+		queue.Key("group-active"),
 	)
 	args := make([]any, 0, 2+3*len(c.Items))
 	args = append(args,

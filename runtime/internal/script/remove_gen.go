@@ -34,7 +34,7 @@ type RemoveItem struct {
 
 // Call builds the call for queue.
 func (c Remove) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 16+6*len(c.Items))
+	keys := make([]string, 0, 18+6*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -52,6 +52,8 @@ func (c Remove) Call(queue wire.Queue) Call {
 		queue.Key("outbox-body"),
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 2+len(c.Items))
 	args = append(args,

@@ -3,6 +3,7 @@ package script_test
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
 	"github.com/echomq/echomq-go/runtime/internal/script"
@@ -14,6 +15,12 @@ func (w *world) someList() model.Caller {
 		Set: one(w, script.ListSetWait, script.ListSetWait, script.ListSetWait, script.ListSetPrioritized, script.ListSetDelayed, script.ListSetActive,
 			script.ListSetCompleted, script.ListSetFailed, script.ListSetQuarantine, script.ListSetWaitingChildren),
 		Order: one(w, script.ListOrderRising, script.ListOrderFalling), Limit: one[int64](w, 1, 2, 3, 500), Begun: w.chance(60),
+	}
+	if w.grouped > 0 && w.chance(20) {
+		call.Set = script.ListSetGrouped
+		call.Order = script.ListOrderRising
+		call.Last = one(w, append(w.state.Groups.Members(), "", "b|")...)
+		return call
 	}
 	if call.Set == script.ListSetWait {
 		call.Order = script.ListOrderRising
@@ -58,6 +65,9 @@ func (w *world) someRemove() model.Caller {
 	if w.chance(60) {
 		ids = append(ids, w.from(one(w, w.state.Quarantine, w.state.Completed, w.state.Failed), 2)...)
 	}
+	if id := w.groupedJob(); id != "" && w.chance(40) {
+		ids = append(ids, jobID(id))
+	}
 	for _, id := range ids {
 		call.Items = append(call.Items, script.RemoveItem{ID: id})
 	}
@@ -92,6 +102,9 @@ func (w *world) someDrain() model.Caller {
 	if slices.ContainsFunc(w.state.Wait, func(id string) bool { _, err := wire.ParseStoredJobID(id); return err != nil }) && w.chance(60) {
 		call.Set, call.Take = script.DrainSetWait, one[int64](w, 2, 5, 20)
 	}
+	if w.grouped > 0 && w.chance(30) {
+		call.Set = script.DrainSetGrouped
+	}
 	for _, id := range w.front(call.Set, 3) {
 		if w.chance(80) {
 			call.Items = append(call.Items, script.DrainItem{ID: id})
@@ -111,6 +124,11 @@ func (w *world) front(set script.DrainSet, n int) []wire.JobID {
 		order = w.state.Prioritized.Order()
 	case script.DrainSetDelayed:
 		order = w.state.Delayed.Order()
+	case script.DrainSetGrouped:
+		order = nil
+		for _, member := range w.state.Groups.Members() {
+			order = append(order, member[strings.LastIndexByte(member, '|')+1:])
+		}
 	}
 	var ids []wire.JobID
 	for _, id := range order[:min(n, len(order))] {
@@ -144,7 +162,7 @@ func (w *world) someExpel() model.Caller {
 func (w *world) someErase() model.Caller {
 	var call script.Erase
 	for _, id := range w.ids(2) {
-		if w.state.Place(id.String()) != "wait" { // those are drained
+		if place := w.state.Place(id.String()); place != "wait" && place != "grouped" { // those are drained
 			call.Items = append(call.Items, script.EraseItem{ID: id})
 		}
 	}
@@ -176,7 +194,7 @@ func (w *world) obliterate(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, set := range []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetDelayed} {
+	for _, set := range []script.DrainSet{script.DrainSetWait, script.DrainSetPrioritized, script.DrainSetDelayed, script.DrainSetGrouped} {
 		call := script.Drain{Events: script.DrainEventsAll, History: 1000, Set: set, Take: 500}
 		for _, id := range w.front(set, 500) {
 			call.Items = append(call.Items, script.DrainItem{ID: id})

@@ -13,8 +13,8 @@ import (
 //
 // The job keeps its id. It gets the payload and the settings of the other,
 // and its key is held as the other says. One that is delayed, and not
-// because an attempt of it failed, also gets the other's time and priority;
-// one that waits to run, or to be tried again, keeps its place.
+// because an attempt of it failed, also gets the other's time, priority and
+// group; one that waits to run, or to be tried again, keeps its place.
 //
 // A job that is active or has ended is left as it is. One that is reserved
 // is about to be active. For a holder that is gone there is heal.
@@ -58,6 +58,8 @@ type ReplaceItem struct {
 	Until ReplaceUntil
 	// Term: how long the key is held at most from now; 0 for no limit.
 	Term int64
+	// Group: its group, as add takes it; empty for none.
+	Group string
 }
 
 // Call builds the call for queue.
@@ -75,7 +77,7 @@ func (c Replace) Call(queue wire.Queue) Call {
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
 	)
-	args := make([]any, 0, 2+12*len(c.Items))
+	args := make([]any, 0, 2+13*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -96,6 +98,7 @@ func (c Replace) Call(queue wire.Queue) Call {
 			item.Unique,
 			string(item.Until),
 			item.Term,
+			item.Group,
 		)
 	}
 	return Call{Script: lua.Replace(), Keys: keys, Args: args}

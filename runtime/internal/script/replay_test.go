@@ -68,6 +68,20 @@ var situations = map[string]string{
 		`failed zset b=900` + "\n" + `active zset a=1000` + "\n" + `a:lock text w:1` + "\n" + `a hash name=mail data=1 ats=1 deid=k deu=finished`,
 	"unique and lost": `dedup hash k=a`,
 
+	"waiting in a group": `meta hash version=echomq:2.0.0 grouped=2` + "\n" + `groups zset g=1 h=2` + "\n" +
+		`grouped zset g|0000000|0000000000000001|a=0 h|0000000|0000000000000002|b=0` + "\n" + `marker zset a=0` + "\n" +
+		`a hash name=mail data=1 grp=g gpl=0000000|0000000000000001` + "\n" + `b hash name=mail grp=h gpl=0000000|0000000000000002`,
+	"active of a group at its limit": `meta hash version=echomq:2.0.0 grouped=2` + "\n" + `groups zset g=4503599627370497` + "\n" +
+		`grouped zset g|0000000|0000000000000002|b=0` + "\n" + `group-active hash a=g |g=1` + "\n" +
+		`active zset a=1000` + "\n" + `a:lock text w:1` + "\n" + `a hash name=mail data=1 ats=1 grp=g gpl=0000000|0000000000000001` + "\n" +
+		`b hash name=mail grp=g gpl=0000000|0000000000000002`,
+	"reserved of a group": `meta hash version=echomq:2.0.0 grouped=2` + "\n" + `group-active hash a=g |g=1` + "\n" +
+		`active zset a=1000` + "\n" + `reserved hash a=w:1` + "\n" + `a hash name=mail data=1 grp=g gpl=0000000|0000000000000001`,
+	"delayed of a group": `delayed zset a=1000` + "\n" + `a hash name=mail data=1 ats=1 grp=g`,
+	"failed of a group":  `failed zset a=900` + "\n" + `a hash name=mail data=1 finishedOn=900 grp=g lst="w:1 failed"`,
+	"lost in a group": `meta hash version=echomq:2.0.0 grouped=1` + "\n" + `groups zset g=1` + "\n" +
+		`grouped zset g|0000000|0000000000000001|a=0` + "\n" + `marker zset a=0`,
+
 	"lost while waiting":       `wait list a` + "\n" + `marker zset a=0`,
 	"lost while delayed":       `delayed zset a=1000`,
 	"lost while active":        `active zset a=1000` + "\n" + `a:lock text w:1`,
@@ -83,6 +97,16 @@ var situations = map[string]string{
 	"quarantined":              `quarantine zset a=900` + "\n" + `a text strange`,
 	"lock lost while active":   `active zset a=1000` + "\n" + `a hash name=mail data=1 ats=1`,
 	"a job without its number": `wait list "a b"` + "\n" + `marker zset "a b"=0`,
+}
+
+// limited gives picks a limit for each group.
+func limited(calls [2]model.Caller) [2]model.Caller {
+	for i, call := range calls {
+		pick := call.(script.Pick)
+		pick.PerGroup = 1
+		calls[i] = pick
+	}
+	return calls
 }
 
 // repeated are calls that name the job "a", each as it is sent first and again.
@@ -172,8 +196,16 @@ func repeated() map[string][2]model.Caller {
 			{ID: jobID("e"), Name: "mail", Version: 1, Unique: "k", Until: script.AddUntilStarted},
 			{ID: jobID("f"), Name: "mail", Version: 1, Unique: "l", Until: script.AddUntilFinished, Term: hour},
 		}}),
-		"heal":  twice(script.Heal{Items: []script.HealItem{{ID: a, Unique: "k"}}}),
-		"prune": twice(script.Prune{Limit: 10}),
+		"add to groups": twice(script.Add{Events: script.AddEventsAll, History: 100, Items: []script.AddItem{
+			{ID: jobID("d"), Name: "mail", Version: 1, Group: "g"}, {ID: jobID("e"), Name: "mail", Version: 1, Group: "h", Priority: 3},
+			{ID: jobID("f"), Name: "mail", Version: 1, Group: "h", Delay: hour},
+		}}),
+		"pick with a group limit": limited(pick(2, script.PickItem{ID: a})),
+		"drain of groups": twice(script.Drain{Events: script.DrainEventsAll, History: 100, Set: script.DrainSetGrouped, Take: 1,
+			Items: []script.DrainItem{{ID: a}}}),
+		"list of groups": twice(script.List{Set: script.ListSetGrouped, Order: script.ListOrderRising, Limit: 10}),
+		"heal":           twice(script.Heal{Items: []script.HealItem{{ID: a, Unique: "k"}}}),
+		"prune":          twice(script.Prune{Limit: 10}),
 		"replace": twice(script.Replace{Events: script.ReplaceEventsAll, History: 100, Items: []script.ReplaceItem{{
 			ID: a, By: "d", Data: []byte("2"), Version: 2, Delay: hour, Priority: 1, Unique: "k", Until: script.ReplaceUntilRemoved, Term: hour,
 		}}}),

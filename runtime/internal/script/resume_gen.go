@@ -21,13 +21,15 @@ type Resume struct {
 
 // Call builds the call for queue.
 func (c Resume) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 5)
+	keys := make([]string, 0, 7)
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
 		queue.Key("prioritized"),
 		queue.Key("marker"),
 		queue.Key("events"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 2)
 	args = append(args,

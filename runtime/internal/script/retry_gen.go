@@ -34,7 +34,7 @@ type RetryItem struct {
 
 // Call builds the call for queue.
 func (c Retry) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 10+len(c.Items))
+	keys := make([]string, 0, 12+len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -46,6 +46,8 @@ func (c Retry) Call(queue wire.Queue) Call {
 		queue.Key("events"),
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
 	)
 	args := make([]any, 0, 2+len(c.Items))
 	args = append(args,

@@ -59,6 +59,8 @@ type ScheduleItem struct {
 	Limit int64
 	// End: the moment after which there are no slots; 0 for none.
 	End int64
+	// Group: the jobs' group, as add takes it; empty for none.
+	Group string
 }
 
 // Call builds the call for queue.
@@ -69,7 +71,7 @@ func (c Schedule) Call(queue wire.Queue) Call {
 		queue.Key("schedulers"),
 		queue.Key("marker"),
 	)
-	args := make([]any, 0, 0+17*len(c.Items))
+	args := make([]any, 0, 0+18*len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		keys = append(keys, queue.SchedulerKey(item.Scheduler))
@@ -91,6 +93,7 @@ func (c Schedule) Call(queue wire.Queue) Call {
 			item.Priority,
 			item.Limit,
 			item.End,
+			item.Group,
 		)
 	}
 	return Call{Script: lua.Schedule(), Keys: keys, Args: args}

@@ -16,7 +16,7 @@ func setTo(id, revision, cron string, next int64) script.ScheduleItem {
 
 func TestSchedule(t *testing.T) {
 	const (
-		rest = ` cdc="" cmp=0 cnt=0 cron=x data={} delay=0 end=0 every=0 frm=0 lim=0 lsl=0 msf=skip name=mail opts="" priority=0`
+		rest = ` cdc="" cmp=0 cnt=0 cron=x data={} delay=0 end=0 every=0 frm=0 grp="" lim=0 lsl=0 msf=skip name=mail opts="" priority=0`
 		tail = ` tz="" ver=1`
 		old  = " cron=x every=0 tz= end=0 cnt=5 frm=900 lsl=900"
 	)

@@ -42,6 +42,7 @@ func TestCall(t *testing.T) {
 	wantKeys := []string{
 		"emq:{mail}:meta", "emq:{mail}:wait", "emq:{mail}:prioritized", "emq:{mail}:active",
 		"emq:{mail}:reserved", "emq:{mail}:quarantine", "emq:{mail}:marker", "emq:{mail}:events",
+		"emq:{mail}:groups", "emq:{mail}:grouped", "emq:{mail}:group-active",
 		"emq:{mail}:a", "emq:{mail}:a:lock", "emq:{mail}:b", "emq:{mail}:b:lock",
 	}
 	if !reflect.DeepEqual(call.Keys, wantKeys) {

@@ -21,6 +21,10 @@ import (
 // a priority the front is that of the priority, and its order that of the
 // ids.
 //
+// A job of a group leaves the number of those of its group that are active,
+// and goes back to its group, if it comes back at once, in the same way. A
+// group that was at its limit takes its turn again.
+//
 // The end of a job that has a parent is put into the outbox with it, to be
 // reported to the parent's queue. Of a job that is not kept the stub stays
 // until that was done.
@@ -75,7 +79,7 @@ type SettleItem struct {
 
 // Call builds the call for queue.
 func (c Settle) Call(queue wire.Queue) Call {
-	keys := make([]string, 0, 14+3*len(c.Items))
+	keys := make([]string, 0, 17+3*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
 		queue.Key("wait"),
@@ -91,6 +95,9 @@ func (c Settle) Call(queue wire.Queue) Call {
 		queue.Key("outbox-body"),
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
+		queue.Key("group-active"),
 	)
 	args := make([]any, 0, 2+15*len(c.Items))
 	args = append(args,

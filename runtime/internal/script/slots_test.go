@@ -43,7 +43,7 @@ func (w *world) someSchedule() model.Caller {
 			Scheduler: w.scheduler(), Revision: one(w, "one", "two"), Name: one(w, "mail", "report"),
 			Next: one(w, 0, max(w.clock-5, 0), w.clock+1, w.clock+2, w.clock+hour), Cron: one(w, "", "", "0 9 * * *"),
 			Every: 1000, Misfire: one(w, script.ScheduleMisfireOnce, script.ScheduleMisfireSkip),
-			Data: []byte("{}"), Version: 1, Priority: one[int64](w, 0, 2), Limit: one[int64](w, 0, 0, 1, 2),
+			Data: []byte("{}"), Version: 1, Priority: one[int64](w, 0, 2), Group: w.anyGroup(), Limit: one[int64](w, 0, 0, 1, 2),
 			Computed: w.chance(20), Zone: one(w, "", "", "", "Asia/Tokyo"),
 		}
 		if seen[item.Scheduler] && !w.chance(40) {
@@ -69,7 +69,7 @@ func (w *world) someTick() model.Caller {
 		item := script.TickItem{
 			Scheduler: id, Revision: record["rev"], From: w.state.Schedulers[id.String()], Fire: w.chance(80),
 			Name: one(w, "mail", "report"), Data: []byte(one(w, "{}", `{"a":1}`)), Codec: one(w, "", "", "pb"), Version: one[int64](w, 1, 1, 2),
-			Opts: []byte(one(w, "", `{"attempts":3}`)), Delay: one[int64](w, 0, 0, 0, 1, hour), Priority: one[int64](w, 0, 0, 3),
+			Opts: []byte(one(w, "", `{"attempts":3}`)), Delay: one[int64](w, 0, 0, 0, 1, hour), Priority: one[int64](w, 0, 0, 3), Group: w.anyGroup(),
 		}
 		if w.chance(10) {
 			item.Revision = "another"

@@ -58,6 +58,8 @@ type TickItem struct {
 	Delay int64
 	// Priority: 0 runs first, then 1 to 2097151.
 	Priority int64
+	// Group: its group, as add takes it; empty for none.
+	Group string
 }
 
 // Call builds the call for queue.
@@ -70,7 +72,7 @@ func (c Tick) Call(queue wire.Queue) Call {
 		queue.Key("events"),
 		queue.Key("schedulers"),
 	)
-	args := make([]any, 0, 2+14*len(c.Items))
+	args := make([]any, 0, 2+15*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -93,6 +95,7 @@ func (c Tick) Call(queue wire.Queue) Call {
 			item.Opts,
 			item.Delay,
 			item.Priority,
+			item.Group,
 		)
 	}
 	return Call{Script: lua.Tick(), Keys: keys, Args: args}

@@ -111,7 +111,7 @@ func (w *world) someReplace() model.Caller {
 		add := w.someAddItem(id)
 		call.Items = append(call.Items, script.ReplaceItem{
 			ID: id, By: w.id().String(), Data: add.Data, Codec: add.Codec, Version: add.Version, Opts: add.Opts,
-			Delay: add.Delay, Due: add.Due, Priority: add.Priority,
+			Delay: add.Delay, Due: add.Due, Priority: add.Priority, Group: add.Group,
 			Unique: key, Until: script.ReplaceUntil(w.until()), Term: w.term(),
 		})
 	}

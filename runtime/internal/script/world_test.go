@@ -23,6 +23,7 @@ type world struct {
 	workers []*worker
 	clock   int64 // the server's, as of the last reply
 	limited bool  // whether it has limits and rates, which leave less to the rest
+	grouped int   // how many percent of the jobs are of groups
 	recent  []model.Caller
 	log     []entry // of the last steps
 	step    int
@@ -55,7 +56,7 @@ const (
 )
 
 func newWorld(b *bench, seed uint64, focus string) *world {
-	w := &world{bench: b, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), state: model.New(), limited: seed%2 == 0, focus: focus}
+	w := &world{bench: b, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), state: model.New(), limited: seed%2 == 0, focus: focus, grouped: []int{0, 90, 35, 0}[seed%4]}
 	w.refused = w.random.IntN(len(callings))
 	for i := range 3 {
 		w.workers = append(w.workers, &worker{id: fmt.Sprintf("w%d", i)})
