@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
@@ -139,7 +140,7 @@ type attempt struct {
 // reads reports whether this worker can decode a payload of the given codec.
 func (r *runner) reads(route Route, codec string) bool {
 	encoding, transform := splitCodec(codec)
-	return (encoding == "" || encoding == route.codec) && (transform == "" || r.client.transforms.find(transform) != nil)
+	return route.knows(encoding) && (transform == "" || r.client.transforms.find(transform) != nil)
 }
 
 func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
@@ -321,8 +322,8 @@ func (a attempt) handOn(known bool) result {
 	}
 	why := "no handler for its name"
 	if known {
-		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d, codec %s, and the transforms of its client",
-			a.envelope.PayloadVersion, a.envelope.Codec, a.route.version, a.route.codecs())
+		why = fmt.Sprintf("payload version %d, codec %q; this worker knows version %d, codecs %s, and the transforms of its client",
+			a.envelope.PayloadVersion, a.envelope.Codec, a.route.version, strings.Join(append([]string{codecJSON}, a.route.codecs...), ", "))
 	}
 	a.runner.log.Warn("a job was given back: this worker does not know it",
 		"job", a.envelope.ID, "name", a.envelope.Name, "why", why, "times", res.unknown, "back", res.delay)

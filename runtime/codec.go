@@ -68,19 +68,26 @@ func (c codecs[T, R]) decodePayload(codec string, data []byte) (T, error) {
 	return decode(c.payload, encoding, data)
 }
 
-// encodeResult encodes the result of a job as its payload was encoded.
+// encodeResult encodes the result of a job as its payload was encoded; as JSON if
+// that was so in an older version only.
 func (c codecs[T, R]) encodeResult(codec string, result R) (data []byte, err error) {
 	defer ownPanic(&err)
 	if _, none := any(result).(None); none {
 		return []byte("null"), nil
 	}
 	encoding, _ := splitCodec(codec)
+	if c.result == nil || c.result.Name() != encoding {
+		encoding = ""
+	}
 	return encode(c.result, encoding, &result)
 }
 
 // decodeResult decodes the result of a job.
 func decodeResult[R any](result Codec[R], codec string, data []byte) (R, error) {
 	encoding, _ := splitCodec(codec)
+	if (result == nil || result.Name() != encoding) && json.Valid(data) {
+		encoding = ""
+	}
 	return decode(result, encoding, data)
 }
 

@@ -169,3 +169,37 @@ func TestCodecOptions(t *testing.T) {
 		require.ErrorContains(t, err, "Chain.Next")
 	})
 }
+
+// TestCodecOfAnOlderVersion upgrades payloads of the encoding that they had, also
+// where the job is JSON by now; then its result is JSON too.
+func TestCodecOfAnOlderVersion(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		spec := f.jobSpec("greet")
+		first := echomq.NewJobType[packed.Receipt, string](spec).WithCodec(packed.ReceiptCodec, nil)
+		handle, err := echomq.Enqueue(f.ctx, f.producer, first, packed.Receipt{ID: 1<<63 + 1, Note: "Ada"})
+		require.NoError(t, err)
+		require.Equal(t, "msgpack", f.hash(t, handle.ID)["cdc"])
+		spec.Version = 2
+		upgrade := func(old packed.Receipt) (greeting, error) {
+			return greeting{Name: fmt.Sprint(old.Note, " ", old.ID)}, nil
+		}
+		second := echomq.NewJobType[greeting, string](spec).Reads(echomq.Upgrade(1, upgrade, packed.ReceiptCodec))
+		f.serve(t, []echomq.Route{echomq.RouteTo(second, hello)})
+		later, err := second.Handle(f.client, handle.ID)
+		require.NoError(t, err)
+		require.Equal(t, "hello Ada 9223372036854775809", await(t, f, later))
+	})
+}
+
+// TestHandlesWithACodecCompare holds that handles can be compared, and be keys.
+func TestHandlesWithACodecCompare(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		asMsgpack, _ := f.everything()
+		handle, err := asMsgpack.Handle(f.client, "one")
+		require.NoError(t, err)
+		again, err := asMsgpack.Handle(f.client, "one")
+		require.NoError(t, err)
+		require.True(t, handle == again)
+		require.Len(t, map[echomq.Handle[packed.Receipt]]bool{handle: true, again: true}, 1)
+	})
+}

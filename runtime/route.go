@@ -3,6 +3,7 @@ package echomq
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -11,8 +12,8 @@ type Route struct {
 	name    string
 	spec    JobSpec // of a job that is not retired
 	version int
-	codec   string // that it knows beside JSON; empty for none
-	err     error  // of the job type
+	codecs  []string // that it knows beside JSON
+	err     error    // of the job type
 	retired bool
 	result  bool
 	run     func(ctx context.Context, envelope Envelope) ([]byte, error)
@@ -26,12 +27,9 @@ type Route struct {
 	through HandlerFunc
 }
 
-// codecs says which encodings the route knows.
-func (r Route) codecs() string {
-	if r.codec == "" {
-		return codecJSON
-	}
-	return codecJSON + " and " + r.codec
+// knows reports whether the route reads payloads in an encoding, empty for JSON.
+func (r Route) knows(encoding string) bool {
+	return encoding == "" || slices.Contains(r.codecs, encoding)
 }
 
 // sealed returns what runs the handler with the payload opened, and its result
@@ -70,7 +68,7 @@ func RouteTo[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) 
 		spec:    job.spec,
 		version: job.Version(),
 		result:  !none,
-		codec:   job.codecs.name(),
+		codecs:  job.encodings(),
 		err:     job.codecs.check(),
 		run:     handling(job, handle),
 	}

@@ -40,16 +40,23 @@ func (e *VersionError) Unwrap() error { return ErrVersionEnded }
 // makes it.
 type Older[T any] struct {
 	version int
+	codec   string // of its jobs; empty for JSON
 	read    func(encoding string, data []byte) (T, error)
 }
 
 // Upgrade returns how a payload of the given version becomes a current one: it is
-// decoded from JSON as V, and upgraded. An error of upgrade fails the job without retry,
-// with its payload kept.
-func Upgrade[V, T any](version int, upgrade func(V) (T, error)) Older[T] {
-	return Older[T]{version: version, read: func(encoding string, data []byte) (T, error) {
+// decoded as V, from JSON or with the codec that jobs of that version had, and
+// upgraded. An error of upgrade fails the job without retry, with its payload kept.
+func Upgrade[V, T any](version int, upgrade func(V) (T, error), codec ...Codec[V]) Older[T] {
+	var had Codec[V]
+	name := ""
+	if len(codec) > 0 {
+		had = codec[0]
+		name = had.Name()
+	}
+	return Older[T]{version: version, codec: name, read: func(encoding string, data []byte) (T, error) {
 		var none T
-		old, err := decode[V](nil, encoding, data)
+		old, err := decode(had, encoding, data)
 		if err != nil {
 			return none, err
 		}
@@ -80,6 +87,22 @@ func (t JobType[T, R]) Reads(older ...Older[T]) JobType[T, R] {
 	t.older = append(slices.Clone(t.older), older...)
 	slices.SortFunc(t.older, func(a, b Older[T]) int { return a.version - b.version })
 	return t
+}
+
+// encodings are those beside JSON that payloads of the type may have, of whatever
+// version.
+func (t JobType[T, R]) encodings() []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(t.codecs.name())
+	for _, older := range t.older {
+		add(older.codec)
+	}
+	return names
 }
 
 // payloadOf decodes a job's payload, of whatever version.

@@ -3,7 +3,8 @@ package ir
 // Packed is a type for which functions are generated that encode and decode its
 // values, in a job's codec other than JSON.
 type Packed struct {
-	// Encode and Decode are the names of the functions.
+	// Encode and Decode are the names of the functions. Encode is empty for a type
+	// of which values are only read.
 	Encode string `json:"encode"`
 	Decode string `json:"decode"`
 	// Type is the type as the generated file spells it.
@@ -75,6 +76,8 @@ const (
 	// PackedText and PackedJSON are what MarshalText and MarshalJSON return.
 	PackedText PackedForm = "text"
 	PackedJSON PackedForm = "json"
+	// PackedOwn is one of both: the type itself tells.
+	PackedOwn PackedForm = "own"
 	// PackedRef is a value of another packed type.
 	PackedRef     PackedForm = "ref"
 	PackedPointer PackedForm = "pointer"

@@ -2,6 +2,7 @@ package msgpack
 
 import (
 	"bytes"
+	"errors"
 	"sync"
 )
 
@@ -15,13 +16,14 @@ type Codec[T any] struct {
 	decode func(*Decoder, *T)
 }
 
-// NewCodec returns the codec of the type that encode and decode are for.
-func NewCodec[T any](encode func(*Encoder, *T), decode func(*Decoder, *T)) Codec[T] {
-	return Codec[T]{encode, decode}
+// NewCodec returns the codec of the type that encode and decode are for. Encode is
+// nil for one that is only read.
+func NewCodec[T any](encode func(*Encoder, *T), decode func(*Decoder, *T)) *Codec[T] {
+	return &Codec[T]{encode, decode}
 }
 
 // Name returns the name of the codec.
-func (Codec[T]) Name() string { return Name }
+func (*Codec[T]) Name() string { return Name }
 
 var (
 	encoders = sync.Pool{New: func() any { return new(Encoder) }}
@@ -32,7 +34,10 @@ var (
 const keptBuffer = 64 << 10
 
 // Encode returns the encoding of a value. The error is an [*Error].
-func (c Codec[T]) Encode(value *T) ([]byte, error) {
+func (c *Codec[T]) Encode(value *T) ([]byte, error) {
+	if c.encode == nil {
+		return nil, &Error{Err: errors.New("values of an older version are only read")}
+	}
 	e := encoders.Get().(*Encoder)
 	e.buf, e.levels, e.err = e.buf[:0], e.levels[:0], nil
 	c.encode(e, value)
@@ -49,7 +54,7 @@ func (c Codec[T]) Encode(value *T) ([]byte, error) {
 
 // Decode decodes data, which holds one value and nothing else, into value. The
 // error is an [*Error].
-func (c Codec[T]) Decode(data []byte, value *T) error {
+func (c *Codec[T]) Decode(data []byte, value *T) error {
 	d := decoders.Get().(*Decoder)
 	d.data, d.pos, d.levels, d.err = data, 0, d.levels[:0], nil
 	c.decode(d, value)

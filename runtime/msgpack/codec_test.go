@@ -229,6 +229,9 @@ func TestNotEncoded(t *testing.T) {
 	_, err = packed.EverythingCodec.Encode(&value)
 	require.ErrorContains(t, err, "msgpack: Children[1].Raw: unexpected end of JSON input")
 
+	_, err = msgpack.NewCodec(nil, msgpack.DecodeInt[int]).Encode(new(int))
+	require.ErrorContains(t, err, "only read")
+
 	codec := msgpack.NewCodec(msgpack.EncodeJSON[failing], nil)
 	_, err = codec.Encode(&failing{})
 	require.EqualError(t, err, "msgpack: it is broken")
@@ -284,4 +287,24 @@ func TestVectors(t *testing.T) {
 		require.NoError(t, json.Unmarshal(v.JSON, &fromJSON))
 		require.Equal(t, fromJSON, fromBytes, v.Name)
 	}
+}
+
+// TestDecodeOwn has types told apart at run time, as for payloads of older versions.
+func TestDecodeOwn(t *testing.T) {
+	t.Parallel()
+	text := func(value string) []byte {
+		data, err := library.Marshal(value)
+		require.NoError(t, err)
+		return data
+	}
+	var moment packed.Moment
+	require.NoError(t, msgpack.NewCodec(nil, msgpack.DecodeOwn[packed.Moment]).Decode(text("2026-11-30T12:00:00.123456789Z"), &moment))
+	require.Equal(t, packed.MomentOf(noon), moment)
+	var raw json.RawMessage
+	rawCodec := msgpack.NewCodec(nil, msgpack.DecodeOwn[json.RawMessage])
+	require.NoError(t, rawCodec.Decode(text(`{"a":1}`), &raw))
+	require.Equal(t, `{"a":1}`, string(raw))
+	require.ErrorContains(t, rawCodec.Decode(text("{"), &raw), "it is no JSON")
+	require.ErrorContains(t, rawCodec.Decode([]byte{1}, &raw), "it is an integer")
+	require.ErrorContains(t, msgpack.NewCodec(nil, msgpack.DecodeOwn[int]).Decode(text("1"), new(int)), "int does not read itself")
 }

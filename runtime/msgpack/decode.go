@@ -4,6 +4,8 @@ import (
 	"encoding"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"time"
 )
@@ -240,6 +242,32 @@ func DecodeJSON[T any, P interface {
 		return
 	}
 	if err := P(v).UnmarshalJSON(text); err != nil {
+		d.fail("%w", err)
+	}
+}
+
+// DecodeOwn decodes what reads itself: from JSON if it writes JSON, and else from
+// text.
+func DecodeOwn[T any](d *Decoder, v *T) {
+	text := d.text("a string", false)
+	if d.err != nil {
+		return
+	}
+	var err error
+	_, asJSON := any(v).(json.Marshaler)
+	fromJSON, readsJSON := any(v).(json.Unmarshaler)
+	fromText, readsText := any(v).(encoding.TextUnmarshaler)
+	switch {
+	case asJSON && readsJSON && !json.Valid(text):
+		err = errors.New("it is no JSON")
+	case asJSON && readsJSON:
+		err = fromJSON.UnmarshalJSON(text)
+	case readsText:
+		err = fromText.UnmarshalText(text)
+	default:
+		err = fmt.Errorf("%T does not read itself", *v)
+	}
+	if err != nil {
 		d.fail("%w", err)
 	}
 }

@@ -39,7 +39,7 @@ func (f *file) reads(job *ir.Job) jen.Code {
 			step = f.echomq("Then").Call(step, next)
 		}
 		next = step
-		upgrades[i] = f.echomq("Upgrade").Call(jen.Lit(version), step.Clone())
+		upgrades[i] = f.echomq("Upgrade").Call(append([]jen.Code{jen.Lit(version), step.Clone()}, f.olderCodec(job, version)...)...)
 	}
 	return jen.Dot("Reads").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, upgrades...)
 }

@@ -14,21 +14,26 @@ import (
 // Package returns the content of the generated file of pkg.
 func Package(pkg *ir.Package) ([]byte, error) {
 	f := newFile(pkg)
+	f.packOlder()
 	f.supports()
 	for i := range pkg.Queues {
 		f.queue(&pkg.Queues[i])
 	}
-	for i := range pkg.Packed {
-		f.packed(&pkg.Packed[i])
+	for i := range f.packs {
+		f.packed(&f.packs[i])
 	}
 	return f.render()
 }
 
 // file is the generated file in the making.
 type file struct {
-	pkg     *ir.Package
-	jen     *jen.File
-	imports *importNames
+	pkg *ir.Package
+	// packs are the types that have encoders and decoders: those of the package, and
+	// of older payloads, whose codecs are in olderCodecs by the payloads' types.
+	packs       []ir.Packed
+	olderCodecs map[string]*ir.PackedValue
+	jen         *jen.File
+	imports     *importNames
 }
 
 func newFile(pkg *ir.Package) *file {

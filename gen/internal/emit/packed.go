@@ -72,10 +72,15 @@ func (f *file) packed(p *ir.Packed) {
 		reads = append(reads, jen.Default().Block(skip))
 		read = jen.Switch(jen.String().Call(jen.Id("d").Dot("Key").Call())).Block(reads...)
 	}
+	decodes := function(decoding, jen.For(jen.Id("d").Dot("Struct").Call(), jen.Id("d").Dot("Next").Call(), jen.Empty()).Block(read))
+	if p.Encode == "" {
+		f.add(comment(p.Decode+" decodes a part of an older payload."), decodes)
+		return
+	}
 	begin := jen.If(jen.Op("!").Id("e").Dot("Struct").Call(jen.Lit(len(p.Fields)))).Block(jen.Return())
 	end := jen.Id("e").Dot("End").Call()
 	f.add(doc, function(encoding, append(append([]jen.Code{begin}, writes...), end)...))
-	f.add(nil, function(decoding, jen.For(jen.Id("d").Dot("Struct").Call(), jen.Id("d").Dot("Next").Call(), jen.Empty()).Block(read)))
+	f.add(nil, decodes)
 }
 
 func (f *file) encodeField(field *ir.PackedField) []jen.Code {
@@ -156,7 +161,7 @@ func fieldOf(path []string) *jen.Statement {
 var forms = map[ir.PackedForm]string{
 	ir.PackedBool: "Bool", ir.PackedInt: "Int", ir.PackedUint: "Uint", ir.PackedFloat32: "Float32", ir.PackedFloat64: "Float64",
 	ir.PackedString: "String", ir.PackedBytes: "Bytes", ir.PackedByteArray: "ByteArray", ir.PackedTime: "Time", ir.PackedText: "Text",
-	ir.PackedJSON: "JSON", ir.PackedPointer: "Pointer", ir.PackedSlice: "Slice", ir.PackedArray: "Array", ir.PackedMap: "Map",
+	ir.PackedJSON: "JSON", ir.PackedOwn: "Own", ir.PackedPointer: "Pointer", ir.PackedSlice: "Slice", ir.PackedArray: "Array", ir.PackedMap: "Map",
 }
 
 // target is the value that is encoded or decoded: an expression for it, or for a
@@ -179,7 +184,7 @@ func (t target) elements() *jen.Statement { return t.expression.Clone().Index(je
 // coded emits the call that encodes or decodes a value.
 func (f *file) coded(d direction, value ir.PackedValue, at target) *jen.Statement {
 	if value.Form == ir.PackedRef {
-		return jen.Id(d.of(&f.pkg.Packed[value.Ref])).Call(jen.Id(d.parameter), at.address())
+		return jen.Id(d.of(&f.packs[value.Ref])).Call(jen.Id(d.parameter), at.address())
 	}
 	name := forms[value.Form]
 	arguments := []jen.Code{jen.Id(d.parameter), at.address()}
@@ -207,7 +212,7 @@ func (f *file) coded(d direction, value ir.PackedValue, at target) *jen.Statemen
 func (f *file) coder(d direction, value ir.PackedValue) *jen.Statement {
 	switch value.Form {
 	case ir.PackedRef:
-		return jen.Id(d.of(&f.pkg.Packed[value.Ref]))
+		return jen.Id(d.of(&f.packs[value.Ref]))
 	case ir.PackedTime:
 		return f.msgpack(d.verb + "Time")
 	case ir.PackedByteArray, ir.PackedPointer, ir.PackedSlice, ir.PackedArray, ir.PackedMap, ir.PackedTextMap:

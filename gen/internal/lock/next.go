@@ -188,8 +188,8 @@ func (n *next) dropped(id ID, job *ir.Job, last, block *Job) {
 // older gives a job one of its older versions.
 func (n *next) older(job *ir.Job, version Job) {
 	reason := ""
-	if version.Contract.Codec != "json" {
-		reason = "its payloads are encoded as " + version.Contract.Codec + ", for which no decoder can be generated from the lock"
+	if codec := version.Contract.Codec; codec != "json" && codec != "msgpack" {
+		reason = "its payloads are encoded as " + codec + ", which this emqgen does not know"
 	}
 	for _, s := range version.Contract.Structs {
 		for i := range s.Fields {
