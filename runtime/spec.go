@@ -137,6 +137,10 @@ type JobSpec struct {
 	// Was are the names that the job had, each with its queue: "mail/Hello". A
 	// worker of that queue that has the job's handler handles jobs of the name too.
 	Was []string
+	// Redact are the fields of the payload that are not to be printed, as JSON
+	// Pointers in which * is any element of a list or map: "/lines/*/iban". See
+	// [JobType.Redact].
+	Redact []string
 	// Timeout is for how long an attempt may run; default 5 minutes.
 	Timeout time.Duration
 	// Delay is how long a job waits before it may run.

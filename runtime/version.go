@@ -107,6 +107,7 @@ func (t JobType[T, R]) encodings() []string {
 
 // payloadOf decodes a job's payload, of whatever version.
 func (t JobType[T, R]) payloadOf(envelope *Envelope) (payload T, err error) {
+	defer func() { err = t.hide(err) }()
 	defer ownPanic(&err)
 	version := max(envelope.PayloadVersion, 1)
 	if version < t.spec.Oldest {

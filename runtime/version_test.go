@@ -201,3 +201,20 @@ func TestRetiredJobs(t *testing.T) {
 		require.Empty(t, f.hash(t, thrown.ID)["data"], "it was deleted")
 	})
 }
+
+// TestFailureHidesARedactedValue holds that what is kept, and logged, of a payload
+// that does not decode is not its value.
+func TestFailureHidesARedactedValue(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		type small struct {
+			Age int8 `json:"age"`
+		}
+		handle := enqueueAs(t, f, version[map[string]int](f, 1), map[string]int{"age": 54321})
+		spec := f.jobSpec("greet")
+		spec.Redact = []string{"/age"}
+		f.serve(t, []echomq.Route{echomq.RouteTo(echomq.NewJobType[small, string](spec), func(context.Context, *echomq.Job[small]) (string, error) { return "", nil })})
+		failure := awaitFailure(t, f, handle)
+		require.Contains(t, failure.Reason, "cannot unmarshal number into Go struct field")
+		require.NotContains(t, failure.Reason+f.hash(t, handle.ID)["stacktrace"], "54321")
+	})
+}

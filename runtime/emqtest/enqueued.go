@@ -19,6 +19,8 @@ import (
 type Want struct {
 	what  string
 	check func(found) []string // what differs
+	// payload is the one that is wanted, where what leaves it to be shown.
+	payload []byte
 }
 
 // found is a job that was enqueued.
@@ -32,7 +34,7 @@ type found struct {
 // differ.
 func Payload[T any](payload T) Want {
 	want, err := json.Marshal(payload)
-	return Want{what: "payload " + string(want), check: func(f found) []string {
+	return Want{what: "payload ", payload: want, check: func(f found) []string {
 		if err != nil {
 			return []string{fmt.Sprintf("payload: the one that is wanted cannot be encoded: %v", err)}
 		}
@@ -78,7 +80,7 @@ func Enqueued[T, R any](kit *Kit, job echomq.JobType[T, R], wants ...Want) *echo
 	kit.t.Helper()
 	all, matching := kit.search(job.Queue(), job.Name(), wants)
 	if len(matching) != 1 {
-		kit.t.Fatal(kit.report(fmt.Sprintf("want one job %s, found %d", title(job.Name(), wants), len(matching)), all, wants))
+		kit.t.Fatal(kit.report(fmt.Sprintf("want one job %s, found %d", title(job, wants), len(matching)), all, wants, job.Redact))
 	}
 	return decode[T](kit, matching[0])
 }
@@ -100,19 +102,19 @@ func AllEnqueued[T, R any](kit *Kit, job echomq.JobType[T, R], wants ...Want) []
 func NotEnqueued[T, R any](kit *Kit, job echomq.JobType[T, R], wants ...Want) {
 	kit.t.Helper()
 	if _, matching := kit.search(job.Queue(), job.Name(), wants); len(matching) > 0 {
-		kit.t.Error(kit.report(fmt.Sprintf("want no job %s, found %d", title(job.Name(), wants), len(matching)), matching, nil))
+		kit.t.Error(kit.report(fmt.Sprintf("want no job %s, found %d", title(job, wants), len(matching)), matching, nil, job.Redact))
 	}
 }
 
-func title(name string, wants []Want) string {
+func title[T, R any](job echomq.JobType[T, R], wants []Want) string {
 	var parts []string
 	for _, want := range wants {
-		parts = append(parts, want.what)
+		parts = append(parts, want.what+string(job.Redact(want.payload)))
 	}
 	if len(parts) == 0 {
-		return name
+		return job.Name()
 	}
-	return name + " with " + strings.Join(parts, ", ")
+	return job.Name() + " with " + strings.Join(parts, ", ")
 }
 
 func decode[T any](kit *Kit, f found) *echomq.Job[T] {
@@ -148,14 +150,31 @@ func (f found) differences(wants []Want) []string {
 	return differences
 }
 
+// shown is differences without what is redacted.
+func (f found) shown(wants []Want, redact func([]byte) []byte) []string {
+	var shown []string
+	for _, want := range wants {
+		differ := want.check(f)
+		if want.payload != nil && len(differ) > 0 {
+			open := differences("payload", redact(want.payload), redact(f.envelope.Data))
+			if len(open) < len(differ) {
+				open = append(open, "payload: fields differ that are redacted")
+			}
+			differ = open
+		}
+		shown = append(shown, differ...)
+	}
+	return shown
+}
+
 // report says what was found, and how it differs.
-func (k *Kit) report(what string, jobs []found, wants []Want) string {
+func (k *Kit) report(what string, jobs []found, wants []Want, redact func([]byte) []byte) string {
 	k.t.Helper()
 	var text strings.Builder
 	fmt.Fprintf(&text, "emqtest: %s", what)
 	for _, job := range jobs {
-		fmt.Fprintf(&text, "\n\tjob %s is %s, payload %s", job.envelope.ID, job.state, job.envelope.Data)
-		for _, difference := range job.differences(wants) {
+		fmt.Fprintf(&text, "\n\tjob %s is %s, payload %s", job.envelope.ID, job.state, redact(job.envelope.Data))
+		for _, difference := range job.shown(wants, redact) {
 			fmt.Fprintf(&text, "\n\t\t%s", difference)
 		}
 	}

@@ -55,8 +55,11 @@ func (c *crossing) tag(field *types.Var, text string, at place) jsonTag {
 }
 
 func (c *crossing) checkTag(field *types.Var, text string, at place) {
-	if _, ours := reflect.StructTag(text).Lookup("emq"); ours {
-		c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has the key emq, which has no meaning yet")
+	if value, ours := reflect.StructTag(text).Lookup("emq"); ours && value != "redact" {
+		c.refuse(annotations.RuleTag, at, fmt.Sprintf("the tag of %s has emq:%q, which has no meaning; there is emq:\"redact\"", at.path, value))
+	}
+	if isRedacted(text) && readTag(text).skip {
+		c.refuse(annotations.RuleTag, at, "the tag of "+at.path+` has emq:"redact", and the field does not cross the wire`)
 	}
 	value, ok := reflect.StructTag(text).Lookup("json")
 	if !ok {

@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -11,10 +12,22 @@ import (
 	"github.com/echomq/echomq-go/gen/ir"
 )
 
-// contractSpec adds to a job's spec what is said about its older versions and
-// former names.
+// contractSpec adds to a job's spec what is said about its older versions, former
+// names and redacted fields.
 func (f *file) contractSpec(spec *literal, job *ir.Job) {
 	spec.number("Oldest", job.Oldest)
+	hidden := redacted(&job.Contract)
+	for i := range job.Older {
+		hidden = append(hidden, redacted(&job.Older[i].Contract)...)
+	}
+	slices.Sort(hidden)
+	if hidden = slices.Compact(hidden); len(hidden) > 0 {
+		var names []jen.Code
+		for _, name := range hidden {
+			names = append(names, jen.Lit(name))
+		}
+		spec.set("Redact", jen.Index().String().Values(names...))
+	}
 	if len(job.Was) > 0 {
 		var names []jen.Code
 		for _, was := range job.Was {
@@ -22,6 +35,58 @@ func (f *file) contractSpec(spec *literal, job *ir.Job) {
 		}
 		spec.set("Was", jen.Index().String().Values(names...))
 	}
+}
+
+// redacted returns the fields of a job's payload that are not to be shown, as JSON
+// Pointers in which * stands for any element. In a type that contains itself the
+// inner one is hidden whole.
+func redacted(contract *ir.Contract) []string {
+	var found []string
+	open := map[string]bool{}
+	var walk func(t *ir.WireType, path string)
+	walk = func(t *ir.WireType, path string) {
+		switch t.Kind {
+		case ir.WireNullable:
+			walk(t.Elem, path)
+		case ir.WireList, ir.WireArray, ir.WireMap:
+			walk(t.Elem, path+"/*")
+		case ir.WireStructRef:
+			if open[t.Name] {
+				if hides(contract, t.Name) {
+					found = append(found, path)
+				}
+				return
+			}
+			open[t.Name] = true
+			defer delete(open, t.Name)
+			s := contract.Struct(t.Name)
+			for i := range s.Fields {
+				inner := path + "/" + pointer.Replace(s.Fields[i].Name)
+				if s.Fields[i].Redacted {
+					found = append(found, inner)
+				} else {
+					walk(&s.Fields[i].Type, inner)
+				}
+			}
+		}
+	}
+	walk(contract.Payload, "")
+	return found
+}
+
+// pointer escapes a name of a JSON Pointer (RFC 6901).
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// hides reports whether a struct has a redacted field, at any depth.
+func hides(contract *ir.Contract, name string) bool {
+	for _, s := range contract.Structs {
+		for i := range s.Fields {
+			if s.Fields[i].Redacted && mentionedIn(contract, &ir.WireType{Kind: ir.WireStructRef, Name: name}, s.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // reads emits the call that gives a job type the older versions of its payload.
@@ -71,6 +136,11 @@ func (f *file) older(queue *ir.Queue, job *ir.Job) {
 // mentioned reports whether a struct is a part of the payload: an older result is
 // of no use.
 func mentioned(contract *ir.Contract, name string) bool {
+	return mentionedIn(contract, contract.Payload, name)
+}
+
+// mentionedIn reports whether a struct is a part of a type.
+func mentionedIn(contract *ir.Contract, of *ir.WireType, name string) bool {
 	seen := map[string]bool{}
 	var walk func(t *ir.WireType)
 	walk = func(t *ir.WireType) {
@@ -86,7 +156,7 @@ func mentioned(contract *ir.Contract, name string) bool {
 		walk(t.Key)
 		walk(t.Elem)
 	}
-	walk(contract.Payload)
+	walk(of)
 	return seen[name]
 }
 
