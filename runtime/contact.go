@@ -20,6 +20,9 @@ type contact struct {
 
 // meet makes the contact with a queue before anything is written to it.
 func (c *Client) meet(ctx context.Context, queue wire.Queue) error {
+	if c.store == nil {
+		return errNoStore
+	}
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -50,6 +53,8 @@ func (c *Client) meet(ctx context.Context, queue wire.Queue) error {
 	met.made.Store(true)
 	return nil
 }
+
+var errNoStore = optionError("the client has no store: NewClient was given nil")
 
 // look reads what stands under the names that the queue is about to use, and
 // enters the queue and the protocol's version into the store's own keys.

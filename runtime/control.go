@@ -2,6 +2,7 @@ package echomq
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +92,9 @@ func (r *runner) suspect(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h := r.held[id]; h != nil && !h.ended && h.why == nil {
-		r.suspects = append(r.suspects, h)
+		if !slices.Contains(r.suspects, h) { // anybody can say it again and again
+			r.suspects = append(r.suspects, h)
+		}
 		select {
 		case r.doubt <- struct{}{}:
 		default:

@@ -190,10 +190,10 @@ func (r *runner) deliverChildren(ctx context.Context, e errand) error {
 		pending[edge] = true
 	}
 	taken, err := r.client.addChildren(ctx, r.queue, e.id, children, pending)
-	if err != nil || len(taken) == 0 {
-		return err
+	if len(taken) > 0 {
+		err = errors.Join(err, r.client.deliver(ctx, r.queue, taken))
 	}
-	return r.client.deliver(ctx, r.queue, taken)
+	return err
 }
 
 // pendingEdges returns the edges of the children that a job waits for.

@@ -47,13 +47,22 @@ func (c *Client) sendFlow(ctx context.Context, flow Flow) (Sent, error) {
 			err := optionError("enqueue middleware sends %d of %d jobs of a flow, which is sent whole or not at all", len(given), len(jobs))
 			return refusedAll(given, err), err
 		}
+		for i, job := range given {
+			if job.queue != jobs[i].queue || job.id != jobs[i].id {
+				err := optionError("enqueue middleware sends job %q of queue %q of a flow in the place of another", job.id, job.queue)
+				return refusedAll(given, err), err
+			}
+		}
 		traced, _ := flow.with(c.traced(ctx, given))
 		parent, err := c.plantFlow(ctx, traced)
 		sent := refusedAll(given, parent.Err)
 		sent[0] = parent
 		return sent, err
 	}
-	sent, err := around(c.middleware, EnqueueFunc(send))(ctx, jobs)
+	if err := c.checkMiddleware(); err != nil {
+		return Sent{}, err
+	}
+	sent, err := around(c.middleware, EnqueueFunc(send))(ctx, slices.Clone(jobs))
 	switch {
 	case err != nil:
 		return Sent{}, err
@@ -93,7 +102,9 @@ func (c *Client) bringChildren(ctx context.Context, parent Prepared, children []
 		return err
 	}
 	if len(taken) > 0 {
-		return fmt.Errorf("%d children were not added", len(taken)) // which is for a worker to tell
+		if err := c.deliver(ctx, parent.queue, taken); err != nil {
+			return err
+		}
 	}
 	return c.acknowledge(ctx, parent.queue, []script.AcknowledgeItem{{ID: parent.id, Entry: wire.ChildrenEntry(parent.id)}})
 }

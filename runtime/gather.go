@@ -59,7 +59,9 @@ func Batches[T, R any](job JobType[T, R], batch BatchSpec) QueueWorkerOption {
 
 // JobErrors is the error of a batch handler whose jobs did not all end alike: one
 // error for each job, in order, and nil for a job that succeeded. Each decides
-// what becomes of its job as the error of a single job's handler does.
+// what becomes of its job as the error of a single job's handler does. An empty
+// one says that all succeeded; with any other number than there are jobs, all
+// failed, and are tried again.
 type JobErrors []error
 
 func (e JobErrors) Error() string {
@@ -98,6 +100,9 @@ func RouteToBatch[T, R any](job JobType[T, R], handle func(context.Context, []*J
 		panic("echomq: a batch handler was called for a single job")
 	})
 	route.batch = job.spec.Batch
+	if handle == nil {
+		route.err = errNilHandler
+	}
 	route.gather = func(batch BatchSpec, draining <-chan struct{}) func(context.Context, Envelope) ([]byte, error) {
 		g := &gatherer[T, R]{
 			size: orDefault(batch.Size, DefaultBatchSize), wait: orDefault(batch.Wait, DefaultBatchWait),
@@ -111,6 +116,9 @@ func RouteToBatch[T, R any](job JobType[T, R], handle func(context.Context, []*J
 // NoResults turns a batch handler that returns only an error into one for
 // [RouteToBatch].
 func NoResults[T any](handle func(context.Context, []*Job[T]) error) func(context.Context, []*Job[T]) ([]None, error) {
+	if handle == nil {
+		return nil
+	}
 	return func(ctx context.Context, jobs []*Job[T]) ([]None, error) {
 		return make([]None, len(jobs)), handle(ctx, jobs)
 	}
@@ -257,12 +265,16 @@ func (g *gatherer[T, R]) call(ctx context.Context, jobs []*Job[T]) (results []R,
 func outcome[R any](results []R, err error, i, count int) (R, error) {
 	var none R
 	var each JobErrors
+	if errors.As(err, &each) && len(each) == 0 {
+		err = nil // none has failed; a nil JobErrors is no nil error
+	}
 	switch {
-	case errors.As(err, &each) && len(each) != count:
-		return none, fmt.Errorf("batch handler returned %d errors for %d jobs: %w", len(each), count, err)
-	case each != nil && each[i] != nil:
+	case len(each) > 0 && len(each) != count:
+		// Its text alone: what one of its errors decides is not for all jobs.
+		return none, fmt.Errorf("batch handler returned %d errors for %d jobs: %v", len(each), count, err)
+	case len(each) > 0 && each[i] != nil:
 		return none, each[i]
-	case each == nil && err != nil:
+	case len(each) == 0 && err != nil:
 		return none, err
 	case len(results) != count:
 		// The handler's effect has happened, so it must not run again.

@@ -108,6 +108,25 @@ func TestBatchOutcomes(t *testing.T) {
 	})
 }
 
+// A JobErrors that names no error is no failure, nor is a nil one in an error.
+func TestBatchWithoutErrors(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.workBatches(t, echomq.BatchSpec{Size: 2, Wait: time.Minute}, func(_ context.Context, jobs []*echomq.Job[greeting]) ([]string, error) {
+			var none echomq.JobErrors
+			if strings.HasPrefix(jobs[0].ID, "short") {
+				return []string{"one"}, none
+			}
+			return []string{"one", "two"}, none
+		})
+		first, second := f.enqueue(t, "a"), f.enqueue(t, "b")
+		require.Equal(t, "one", await(t, f, first))
+		require.Equal(t, "two", await(t, f, second))
+		f.enqueue(t, "a", echomq.ID("short.1"))
+		failure := awaitFailure(t, f, f.enqueue(t, "b", echomq.ID("short.2")))
+		require.Equal(t, "batch handler returned 1 results for 2 jobs", failure.Reason)
+	})
+}
+
 // What goes wrong with the handler as a whole is every job's.
 func TestBatchThatFailsWhole(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
@@ -116,7 +135,7 @@ func TestBatchThatFailsWhole(t *testing.T) {
 			"Goexit":         func() ([]string, error) { runtime.Goexit(); return nil, nil },
 			"error":          func() ([]string, error) { return nil, errFlaky },
 			"short results":  func() ([]string, error) { return []string{"one"}, nil },
-			"short errors":   func() ([]string, error) { return nil, echomq.JobErrors{errFlaky} },
+			"short errors":   func() ([]string, error) { return nil, echomq.JobErrors{echomq.Snooze(time.Hour)} },
 			"nothing at all": func() ([]string, error) { return nil, nil },
 		}
 		wants := map[string]string{

@@ -203,12 +203,18 @@ func (s *sweep) expired(page script.SweepReply) (items []script.TrimItem, odd []
 // are the defaults; but not of one for which the store just did not answer.
 func (r *runner) readSettings(keys []string) ([]settings, error) {
 	opts := make([]*redis.StringCmd, len(keys))
-	_, _ = r.client.store.Pipelined(r.store, func(pipe redis.Pipeliner) error {
-		for i, key := range keys {
-			opts[i] = pipe.HGet(r.store, key, fieldOpts)
-		}
+	ended := r.plainly(func() error {
+		_, _ = r.client.store.Pipelined(r.store, func(pipe redis.Pipeliner) error {
+			for i, key := range keys {
+				opts[i] = pipe.HGet(r.store, key, fieldOpts)
+			}
+			return nil
+		})
 		return nil
 	})
+	if ended != nil {
+		return nil, ended
+	}
 	read := make([]settings, len(keys))
 	for i, cmd := range opts {
 		if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) && !hasWord(err, "WRONGTYPE") {

@@ -44,8 +44,10 @@ func (r *runner) leaseLoop() {
 		case <-timer.C:
 		case <-r.renewal:
 		case <-r.doubt:
-			// Should it fail, the next renewal tells.
-			_, _ = r.extend(r.takeSuspects(), false)
+			for held := range slices.Chunk(r.takeSuspects(), maxBatch) {
+				// Should it fail, the next renewal tells.
+				_, _ = r.extend(held, false)
+			}
 			continue
 		case <-r.store.Done():
 			return

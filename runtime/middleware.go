@@ -3,6 +3,7 @@ package echomq
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // EnqueueFunc sends jobs to the store and returns what came of each, in order.
@@ -61,6 +62,14 @@ func around[F any](middleware []func(F) F, inner F) F {
 	return inner
 }
 
+// checkMiddleware says what is wrong with the client's middleware, if anything is.
+func (c *Client) checkMiddleware() error {
+	if slices.ContainsFunc(c.middleware, func(m func(EnqueueFunc) EnqueueFunc) bool { return m == nil }) {
+		return optionError("EnqueueMiddleware: a function is nil")
+	}
+	return nil
+}
+
 // sendThrough sends jobs through the client's middleware.
 func (c *Client) sendThrough(ctx context.Context, jobs []Prepared, limit int) ([]Sent, error) {
 	send := func(ctx context.Context, jobs []Prepared) ([]Sent, error) {
@@ -68,6 +77,9 @@ func (c *Client) sendThrough(ctx context.Context, jobs []Prepared, limit int) ([
 	}
 	if len(c.middleware) == 0 {
 		return send(ctx, jobs)
+	}
+	if err := c.checkMiddleware(); err != nil {
+		return refusedAll(jobs, err), err
 	}
 	sent, err := around(c.middleware, EnqueueFunc(send))(ctx, jobs)
 	if len(sent) == len(jobs) {

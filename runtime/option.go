@@ -40,7 +40,11 @@ func (o workerOption) applyWorker(c *workerConfig) { o(c) }
 // WithLogger sets the logger of a client and of the workers made with it;
 // default slog.Default().
 func WithLogger(log *slog.Logger) ClientOption {
-	return clientOption(func(c *clientConfig) { c.log = log })
+	return clientOption(func(c *clientConfig) {
+		if log != nil {
+			c.log = log
+		}
+	})
 }
 
 // NameQueues maps the names of all queues that a client touches, for instance

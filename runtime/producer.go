@@ -75,6 +75,9 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 		opt.applyEnqueue(&config)
 	}
 	op := fmt.Sprintf("job %s", job.spec.Name)
+	if p == nil || p.client == nil {
+		return Prepared{}, optionError("%s: the producer has no client", op)
+	}
 	if job.spec.Queue != p.spec.Name {
 		return Prepared{}, optionError("%s belongs to queue %q and this producer to %q", op, job.spec.Queue, p.spec.Name)
 	}

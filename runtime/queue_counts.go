@@ -66,6 +66,9 @@ func (q *Queue) Counts(ctx context.Context) (Counts, error) {
 // they stand there, in order. One that was obliterated is not among them.
 func (c *Client) Queues(ctx context.Context) ([]string, error) {
 	const op = "list the queues"
+	if c.store == nil {
+		return nil, errNoStore
+	}
 	var names *redis.StringSliceCmd
 	err := c.persist(ctx, op, func() error {
 		names = c.store.SMembers(ctx, wire.StoreQueuesKey)

@@ -63,16 +63,22 @@ func (r Route) sealed(transforms transforms, queue string) HandlerFunc {
 func RouteTo[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) (R, error)) Route {
 	var result R
 	_, none := any(result).(None)
+	err := job.codecs.check()
+	if handle == nil {
+		err = errNilHandler
+	}
 	return Route{
 		name:    job.spec.Name,
 		spec:    job.spec,
 		version: job.Version(),
 		result:  !none,
 		codecs:  job.encodings(),
-		err:     job.codecs.check(),
+		err:     err,
 		run:     handling(job, handle),
 	}
 }
+
+var errNilHandler = optionError("its handler is nil")
 
 // handling returns a typed handler as one of encoded payloads and results.
 func handling[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) (R, error)) func(context.Context, Envelope) ([]byte, error) {
@@ -96,6 +102,9 @@ func handling[T, R any](job JobType[T, R], handle func(context.Context, *Job[T])
 
 // NoResult turns a handler that returns only an error into one for [RouteTo].
 func NoResult[T any](handle func(context.Context, *Job[T]) error) func(context.Context, *Job[T]) (None, error) {
+	if handle == nil {
+		return nil
+	}
 	return func(ctx context.Context, job *Job[T]) (None, error) {
 		return None{}, handle(ctx, job)
 	}
@@ -108,9 +117,17 @@ type Served struct {
 	routes   []Route
 	opts     []QueueOption
 	repeated []Repeated
+	err      error // why it cannot be served
 }
 
 // Serve returns the queue that spec describes with the handlers of its jobs.
 func Serve(spec QueueSpec, routes []Route, opts ...QueueOption) Served {
 	return Served{spec: spec, routes: routes, opts: opts}
+}
+
+// NoHandler returns a queue without handlers, which [NewWorker] and [Worker.Add]
+// refuse with [ErrOption]. The code that emqgen writes returns it for a nil
+// handler.
+func NoHandler(spec QueueSpec) Served {
+	return Served{spec: spec, err: optionError("queue %q: its handler is nil", spec.Name)}
 }

@@ -153,7 +153,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 	if err := r.repeat(served.repeated); err != nil {
 		return nil, err
 	}
-	r.jobs, r.cancel = context.WithCancelCause(context.Background())
+	r.jobs, r.cancel = context.WithCancelCause(context.WithValue(context.Background(), handlerKey{}, handler{w, r}))
 	r.store, r.cut = context.WithCancel(context.Background())
 	r.exchanger.hungry = true
 	r.share = w.slots.join(config.weight, r.wake)
@@ -193,7 +193,9 @@ func (r *runner) start(ctx context.Context) error {
 
 // warnOfEviction says so if the store would drop jobs when it is full.
 func (r *runner) warnOfEviction(ctx context.Context) {
-	info, err := r.client.store.InfoMap(ctx, "memory").Result()
+	info, err := within2(ctx, func() (map[string]map[string]string, error) {
+		return r.client.store.InfoMap(ctx, "memory").Result()
+	})
 	if err != nil {
 		return // not every user may ask, and not every engine answers
 	}
@@ -335,6 +337,18 @@ func (r *runner) within(calls []script.Call) []answer {
 		}
 	}
 	return answers
+}
+
+// plainly makes commands that are no script, within the same bounds.
+func (r *runner) plainly(commands func() error) error {
+	ctx, cancel := context.WithTimeout(r.store, r.callLimit())
+	defer cancel()
+	err, ended := within(ctx, commands)
+	if ended != nil {
+		return ended
+	}
+	refresh(r.client.store, err)
+	return err
 }
 
 // wake makes the exchanger look again.

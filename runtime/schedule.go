@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/echomq/echomq-go/runtime/cron"
 	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
@@ -301,9 +303,18 @@ func (c *Client) resealed(ctx context.Context, queue wire.Queue, p plan) (plan, 
 	if err != nil {
 		return p, fmt.Errorf("echomq: schedule %q: %w: %w", p.item.Scheduler, ErrPayload, err)
 	}
-	fields, err := c.store.HMGet(ctx, queue.SchedulerKey(p.item.Scheduler), wire.SchedulerFieldData, wire.SchedulerFieldCodec).Result()
-	if err != nil {
-		return p, refusal(fmt.Sprintf("look at schedule %q of queue %q", p.item.Scheduler, queue), err)
+	var fields []any
+	op := fmt.Sprintf("look at schedule %q of queue %q", p.item.Scheduler, queue)
+	err = c.persist(ctx, op, func() error {
+		cmd := c.store.HMGet(ctx, queue.SchedulerKey(p.item.Scheduler), wire.SchedulerFieldData, wire.SchedulerFieldCodec)
+		fields = cmd.Val()
+		if hasWord(cmd.Err(), "WRONGTYPE") {
+			return nil // for the script to tell
+		}
+		return notPermittedPlain(queue, []redis.Cmder{cmd}, cmd.Err())
+	})
+	if err != nil || len(fields) == 0 {
+		return p, err
 	}
 	data, _ := fields[0].(string)
 	if codec, _ := fields[1].(string); codec != p.item.Codec {

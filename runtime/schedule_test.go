@@ -478,6 +478,23 @@ func TestSealedPayloadIsNoChange(t *testing.T) {
 	})
 }
 
+// mute is a transform that cannot open what it has sealed.
+type mute struct{ sealer }
+
+func (mute) Open(_, _ string, _ []byte) ([]byte, error) { return nil, errFlaky }
+
+// TestSlotsComeThoughAScheduleCannotBeSet: those of others wait for nobody.
+func TestSlotsComeThoughAScheduleCannotBeSet(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.upsert(t, echomq.ScheduleSpec{ID: "others", Every: 100 * time.Millisecond})
+		f.client = f.newClient(t, f.store, echomq.TransformPayloads(mute{sealer{new(atomic.Int64)}}))
+		seen := newRuns()
+		f.run(t, nil, f.repeating(seen.handle, echomq.ScheduleSpec{Every: 24 * time.Hour}, nil))
+		eventually(t, func() bool { return len(seen.jobs()) >= 2 }, "slots have come")
+		require.Len(t, must(f.store.ZRange(f.ctx, f.queue.Key("schedulers"), 0, -1).Result()), 1)
+	})
+}
+
 // TestRevisionVector holds the hash that docs/protocol.md defines.
 func TestRevisionVector(t *testing.T) {
 	t.Parallel()

@@ -199,8 +199,9 @@ func decodeSettings(encoded string) (settings, error) {
 	if backoff := opts.Backoff; backoff != nil {
 		set.fixed = backoff.Type == "fixed"
 		set.jitter = backoff.Jitter != "none"
-		set.base = orDefault(milliseconds(backoff.Base), DefaultBackoffBase)
-		set.cap = orDefault(milliseconds(backoff.Cap), DefaultBackoffCap)
+		// What is not positive is no time, and no settle could carry it.
+		set.base = orDefault(milliseconds(max(backoff.Base, 0)), DefaultBackoffBase)
+		set.cap = orDefault(milliseconds(max(backoff.Cap, 0)), DefaultBackoffCap)
 	}
 	if opts.KeepCompleted != nil {
 		set.keepCompleted = confineKeep(*opts.KeepCompleted)

@@ -47,7 +47,8 @@ type ticker struct {
 	looked   int64     // the server's clock at the last look; no slot up to it is news
 	unset    []plan    // schedules of the program that are still to be set
 	told     map[string]string
-	failures int
+	failures int // in a row, of looks
+	refusals int // in a row, of setting those
 }
 
 func (r *runner) tickLoop() {
@@ -70,9 +71,9 @@ func (r *runner) tickLoop() {
 			k.arm(t)
 		case <-timer.C:
 			k.next = time.Time{}
-			if k.setOwn() {
-				k.look()
-			}
+			// Slots of others, and of earlier programs, come all the same.
+			k.setOwn()
+			k.look()
 		case <-r.store.Done():
 			return
 		}
@@ -81,6 +82,11 @@ func (r *runner) tickLoop() {
 
 // arm moves the next look forward if an answer says so.
 func (k *ticker) arm(t times) {
+	if t.now < k.looked {
+		// The answer is older, or the server's clock went back: then slots up to
+		// the last look come once more.
+		k.looked = t.now
+	}
 	if t.slot > k.looked && t.slot != wire.Never {
 		k.at(t.local(t.slot))
 	}
@@ -93,11 +99,16 @@ func (k *ticker) at(moment time.Time) {
 }
 
 func (k *ticker) retry(message string, err error) {
+	k.failures++
+	k.again(k.failures, message, err)
+}
+
+// again has the ticker look again after so many failures in a row.
+func (k *ticker) again(failures int, message string, err error) {
 	if k.store.Err() == nil {
 		k.log.Warn(message, "error", err)
 	}
-	k.failures++
-	k.at(time.Now().Add(min(retryPause(k.failures)*time.Duration(k.failures), maxTickPause)))
+	k.at(time.Now().Add(min(retryPause(failures)*time.Duration(failures), maxTickPause)))
 }
 
 // once logs what is wrong with a schedule, when it is news.
@@ -108,17 +119,29 @@ func (k *ticker) once(id, message, about string, err error) {
 	}
 }
 
-// setOwn sets the schedules of the program and reports whether that is done.
-func (k *ticker) setOwn() bool {
+// setOwn sets the schedules of the program that are still to be set.
+func (k *ticker) setOwn() {
 	if len(k.unset) == 0 {
-		return true
+		return
 	}
-	plans := slices.Clone(k.unset)
+	err := k.setPlans(slices.Clone(k.unset))
+	if errors.Is(err, ErrOption) || errors.Is(err, errBroken) {
+		k.log.Error("a schedule of this program cannot be set", "error", err)
+		err = nil
+	}
+	if err != nil {
+		k.refusals++
+		k.again(k.refusals, "setting the schedules of this program failed; trying again", err)
+		return
+	}
+	k.unset = nil
+}
+
+func (k *ticker) setPlans(plans []plan) error {
 	for i := range plans {
 		sealed, err := k.client.resealed(k.store, k.queue, plans[i])
 		if err != nil {
-			k.retry("setting the schedules of this program failed; trying again", err)
-			return false
+			return err
 		}
 		plans[i] = sealed
 	}
@@ -129,16 +152,7 @@ func (k *ticker) setOwn() bool {
 		}
 		return script.DecodeSchedule(a.reply)
 	})
-	if errors.Is(err, ErrOption) || errors.Is(err, errBroken) {
-		k.log.Error("a schedule of this program cannot be set", "error", err)
-		err = nil
-	}
-	if err != nil {
-		k.retry("setting the schedules of this program failed; trying again", err)
-		return false
-	}
-	k.unset, k.failures = nil, 0
-	return true
+	return err
 }
 
 // look asks which slots have come, and adds their jobs.
@@ -148,7 +162,11 @@ func (k *ticker) look() {
 		k.retry("looking for slots failed; trying again", err)
 		return
 	}
-	records, err := readSchedulers(k.store, k.client.store, k.queue, due)
+	var records []schedulerRecord
+	err = k.plainly(func() (err error) {
+		records, err = readSchedulers(k.store, k.client.store, k.queue, due)
+		return err
+	})
 	if err != nil {
 		k.retry("reading schedules failed; trying again", err)
 		return
@@ -184,13 +202,16 @@ func (k *ticker) read() (now int64, due []redis.Z, err error) {
 		var clock *redis.TimeCmd
 		var page *redis.ZSliceCmd
 		sent := int64(len(due))
-		_, err = k.client.store.Pipelined(k.store, func(pipe redis.Pipeliner) error {
-			clock = pipe.Time(k.store)
-			page = pipe.ZRangeWithScores(k.store, k.queue.Key("schedulers"), sent, sent+schedulePage-1)
-			return nil
+		err = k.plainly(func() error {
+			_, err := k.client.store.Pipelined(k.store, func(pipe redis.Pipeliner) error {
+				clock = pipe.Time(k.store)
+				page = pipe.ZRangeWithScores(k.store, k.queue.Key("schedulers"), sent, sent+schedulePage-1)
+				return nil
+			})
+			return notPermittedPlain(k.queue, []redis.Cmder{clock, page}, err)
 		})
 		if err != nil {
-			return 0, nil, notPermittedPlain(k.queue, []redis.Cmder{clock, page}, err)
+			return 0, nil, err
 		}
 		now = clock.Val().UnixMilli()
 		k.looked = now

@@ -76,7 +76,7 @@ func splitCodec(codec string) (encoding, transform string) {
 // find returns the transform by its name.
 func (t transforms) find(name string) PayloadTransform {
 	for _, transform := range t {
-		if transform.Name() == name {
+		if transform != nil && transform.Name() == name {
 			return transform
 		}
 	}

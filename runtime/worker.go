@@ -66,6 +66,7 @@ type Worker struct {
 
 	mu      sync.Mutex
 	runners []*runner
+	leaving []*runner // taken out, and not at an end yet
 	started bool
 	stop    chan struct{} // closed when the worker is to stop
 	stopped chan struct{} // closed when it has
@@ -90,6 +91,9 @@ func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, 
 	}
 	if config.totalGiven && (config.total < 1 || config.total > maxCount) {
 		return nil, optionError("total concurrency %d: it must be at least 1", config.total)
+	}
+	if client == nil {
+		return nil, optionError("a worker needs a client")
 	}
 	if len(served) == 0 {
 		return nil, optionError("a worker needs at least one queue to serve")
@@ -145,6 +149,9 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		limits:       s.spec.limits(),
 		stuckAfter:   DefaultStuckAfter,
 	}
+	if s.err != nil {
+		return config, s.err
+	}
 	for _, opt := range worker.queues {
 		opt(&config)
 	}
@@ -154,6 +161,9 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 	}
 	if err := s.checkWaits(config.waits, inherited); err != nil {
 		return config, err
+	}
+	if slices.ContainsFunc(config.middleware, func(m func(HandlerFunc) HandlerFunc) bool { return m == nil }) {
+		return config, optionError("queue %q: HandlerMiddleware: a function is nil", config.name)
 	}
 	largest, err := s.largestBatch(config.batches)
 	if err != nil {
@@ -285,7 +295,16 @@ func (w *Worker) requestStop() {
 // [ErrShutdown] and what their handlers give up is given back, at the front of
 // the queue and without counting an attempt. Jobs whose handlers go on
 // regardless are left to their lease. It returns what Run returned.
+//
+// A handler that stops its own worker gives it its context, or one made from it:
+// Stop then returns nil at once, since what it would wait for is the handler, and
+// Run goes on to its end. With another context the handler would be waited for by
+// itself until that context and its own have ended.
 func (w *Worker) Stop(ctx context.Context) error {
+	if handledBy(ctx, w, nil) {
+		w.requestStop()
+		return nil
+	}
 	w.mu.Lock()
 	started := w.started
 	w.started = true
@@ -308,7 +327,10 @@ func (w *Worker) Stop(ctx context.Context) error {
 // settled any more, and the jobs run again elsewhere when their leases end. It
 // is what a crash would do, for programs that must not wait.
 func (w *Worker) Kill() {
-	for _, r := range w.serving() {
+	w.mu.Lock()
+	runners := slices.Concat(w.runners, w.leaving)
+	w.mu.Unlock()
+	for _, r := range runners {
 		r.kill()
 	}
 	w.requestStop()

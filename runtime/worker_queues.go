@@ -24,11 +24,20 @@ func (w *Worker) enter(served Served) (*runner, error) {
 	return r, nil
 }
 
-// withdraw takes a queue out of those that the worker serves.
-func (w *Worker) withdraw(r *runner) {
+// withdraw takes a queue out of those that the worker serves. The returned
+// function says that it has ended.
+func (w *Worker) withdraw(r *runner) (gone func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runners = slices.DeleteFunc(w.runners, func(other *runner) bool { return other == r })
+	isIt := func(other *runner) bool { return other == r }
+	w.runners = slices.DeleteFunc(w.runners, isIt)
+	w.leaving = append(w.leaving, r)
+	return func() {
+		r.share.leave()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.leaving = slices.DeleteFunc(w.leaving, isIt)
+	}
 }
 
 // Add has the worker serve one more queue. If the worker runs, the queue is
@@ -52,8 +61,7 @@ func (w *Worker) Add(ctx context.Context, served Served) error {
 	defer cancel()
 	defer context.AfterFunc(w.running, cancel)()
 	if err := r.start(starting); err != nil {
-		w.withdraw(r)
-		r.share.leave()
+		w.withdraw(r)()
 		if w.isStopping() {
 			return fmt.Errorf("echomq: add queue %q: worker was stopped: %w", r.queue, ErrClosed)
 		}
@@ -63,12 +71,14 @@ func (w *Worker) Add(ctx context.Context, served Served) error {
 }
 
 // Remove has the worker serve a queue no longer: no further jobs of it are taken,
-// the running ones may end until ctx does, then their contexts are cancelled with
-// [ErrShutdown] and they are given back, as by [Worker.Stop]. The worker goes on
-// with its other queues, and may have none.
+// the running ones may end until ctx does, or the stop timeout of a worker that is
+// stopped meanwhile; then their contexts are cancelled with [ErrShutdown] and they
+// are given back, as by [Worker.Stop]. The worker goes on with its other queues,
+// and may have none.
 //
 // The name is the one that the contract has, or that [QueueName] gave it. A queue
-// that the worker does not serve is [ErrOption].
+// that the worker does not serve is [ErrOption], and so is, with the context of a
+// handler, the queue of that handler's job, which would wait for itself.
 func (w *Worker) Remove(ctx context.Context, name string) error {
 	queue, err := w.client.queue(name)
 	if err != nil {
@@ -77,11 +87,17 @@ func (w *Worker) Remove(ctx context.Context, name string) error {
 	w.changes.Lock()
 	defer w.changes.Unlock()
 	for _, r := range w.serving() {
-		if r.queue == queue {
-			w.withdraw(r)
-			defer r.share.leave()
-			return r.stop(ctx)
+		if r.queue != queue {
+			continue
 		}
+		if handledBy(ctx, w, r) {
+			return optionError("queue %q: a handler cannot remove its own queue and wait for it; do it in a goroutine, with another context", queue)
+		}
+		defer w.withdraw(r)()
+		patience, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(w.patient, cancel)()
+		return r.stop(patience)
 	}
 	return optionError("queue %q is not served by this worker", queue)
 }
@@ -103,4 +119,20 @@ func (w *Worker) isStopping() bool {
 	default:
 		return false
 	}
+}
+
+// handlerKey finds the runner of a handler in its context.
+type handlerKey struct{}
+
+// handler is whose a handler is.
+type handler struct {
+	worker *Worker
+	runner *runner
+}
+
+// handledBy reports whether ctx is that of a handler of the worker, and of the
+// runner if that is not nil.
+func handledBy(ctx context.Context, w *Worker, r *runner) bool {
+	h, ok := ctx.Value(handlerKey{}).(handler)
+	return ok && h.worker == w && (r == nil || h.runner == r)
 }

@@ -108,6 +108,9 @@ type QuickstartHandler interface {
 // QuickstartQueue is queue "quickstart" with its handler, for a worker that
 // serves several queues.
 func QuickstartQueue(handler QuickstartHandler, opts ...echomq.QueueOption) echomq.Served {
+	if handler == nil {
+		return echomq.NoHandler(quickstartQueueSpec())
+	}
 	return echomq.Serve(quickstartQueueSpec(), []echomq.Route{
 		echomq.RouteTo(WelcomeJob(), handler.HandleWelcome),
 		echomq.RouteTo(ChargeJob(), echomq.NoResult(handler.HandleCharge)),

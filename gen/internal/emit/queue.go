@@ -86,7 +86,11 @@ func (f *file) served(queue *ir.Queue, names ir.QueueNames) {
 		jen.Func().Id(names.Queue).
 			Params(jen.Id("handler").Id(names.Handler), f.options("QueueOption")).
 			Add(f.echomq("Served")).
-			Block(jen.Return(served)))
+			Block(
+				// A method of a nil interface cannot be had, not even as a value.
+				jen.If(jen.Id("handler").Op("==").Nil()).Block(jen.Return(f.echomq("NoHandler").Call(jen.Id(names.Spec).Call()))),
+				jen.Return(served),
+			))
 }
 
 // repeat connects a job with one of its schedules.

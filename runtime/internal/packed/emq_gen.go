@@ -112,6 +112,9 @@ type PackedHandler interface {
 // PackedQueue is queue "packed" with its handler, for a worker that serves
 // several queues.
 func PackedQueue(handler PackedHandler, opts ...echomq.QueueOption) echomq.Served {
+	if handler == nil {
+		return echomq.NoHandler(packedQueueSpec())
+	}
 	return echomq.Serve(packedQueueSpec(), []echomq.Route{
 		echomq.RouteTo(EverythingJob(), handler.HandleEverything),
 		echomq.RouteTo(OrderJob(), echomq.NoResult(handler.HandleOrder)),
