@@ -176,6 +176,12 @@ func (w *world) someChange() model.Caller {
 			waiting[id] = int64(i)
 		}
 		ids = w.from(waiting, 4)
+		switch w.random.IntN(3) { // what a pick then sees to
+		case 0:
+			call.Delay, call.Due = hour, 0
+		case 1:
+			call.Priority, call.Delay, call.Due = 1+w.random.Int64N(2), -1, 0
+		}
 	case n < 6:
 		ids = w.from(w.state.Delayed, 3)
 	case n < 9:

@@ -376,11 +376,13 @@ func (m mutation) apply(t *testing.T) lua.Script {
 	return lua.Script{Name: whole.Name, Source: source, SHA1: hex.EncodeToString(sum[:])}
 }
 
-// TestMutationsAreMany shows that every script has its faults.
+// TestMutationsAreMany shows that every script has its faults, and that each can
+// be planted.
 func TestMutationsAreMany(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
 	for _, m := range allMutations() {
+		m.apply(t)
 		count[m.script]++
 	}
 	for _, s := range lua.All() {
