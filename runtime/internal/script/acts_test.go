@@ -37,7 +37,7 @@ var callings = []calling{
 	{"deliver", 50, func(w *world, _ *worker) model.Caller { return w.someDeliver() }},
 	{"collect", 20, func(w *world, _ *worker) model.Caller { return w.someCollect() }},
 	{"acknowledge", 20, func(w *world, _ *worker) model.Caller { return w.someAcknowledge() }},
-	{"verify", 20, func(w *world, _ *worker) model.Caller { return w.someVerify() }},
+	{"verify", 28, func(w *world, _ *worker) model.Caller { return w.someVerify() }},
 	{"schedule", 20, func(w *world, _ *worker) model.Caller { return w.someSchedule() }},
 	{"unschedule", 7, func(w *world, _ *worker) model.Caller { return w.someUnschedule() }},
 	{"tick", 30, func(w *world, _ *worker) model.Caller { return w.someTick() }},

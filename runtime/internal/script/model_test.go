@@ -25,7 +25,7 @@ const seedVariable = "EMQ_MODEL_SEED"
 // stepsOfSeed is how many steps a seed makes, and timeOfSeed is for how long it
 // makes them on a slow machine: less than a stub is kept.
 const (
-	stepsOfSeed = 2400
+	stepsOfSeed = 3000
 	timeOfSeed  = 40 * time.Second
 )
 
@@ -33,7 +33,7 @@ const (
 // reached must be.
 type effort struct{ seeds, least int }
 
-// efforts make 200,000 steps on Valkey, of which more than 100,000 must run.
+// efforts make 250,000 steps on Valkey, of which more than 100,000 must run.
 var efforts = map[enginetest.Kind]effort{
 	enginetest.Valkey: {seeds: 84, least: 100},
 	enginetest.Redis:  {seeds: 42, least: 30},
