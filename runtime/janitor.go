@@ -2,6 +2,7 @@ package echomq
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -25,6 +26,9 @@ const (
 	// cleanBusy is how many pages with something to delete make the next turn
 	// come sooner, so that jobs are deleted as fast as they end.
 	cleanBusy = 5
+	// enrolRest is after how many times that long the queue is entered into the
+	// store's list again: 30 seconds with the default.
+	enrolRest = 6
 	// prunePage is how many unique keys are released at a time.
 	prunePage = 500
 )
@@ -37,6 +41,7 @@ var fieldOpts, _ = wire.WireName("opts")
 // queue, in whatever process, have one turn after the other.
 func (r *runner) cleanLoop() {
 	pause := r.clean
+	enrolled := time.Now()
 	for {
 		if sleep(r.store, pause/2+rand.N(pause)) != nil {
 			return
@@ -62,9 +67,30 @@ func (r *runner) cleanLoop() {
 			if err := r.prune(); err != nil && r.store.Err() == nil {
 				r.log.Warn("releasing unique keys whose time is over failed; trying again later", "error", err)
 			}
+			if time.Since(enrolled) > enrolRest*r.clean {
+				enrolled = time.Now()
+				if err := r.enrol(); err != nil && r.store.Err() == nil {
+					r.log.Warn("entering the queue into the store's list failed; trying again later", "error", err)
+				}
+			}
 			r.giveTurn(rest)
 		}
 	}
+}
+
+// enrol enters the queue and the version into the store's own keys once more, if
+// the queue is in use: the store may have been emptied under a program that met it
+// long ago.
+func (r *runner) enrol() error {
+	var meta *redis.SliceCmd
+	err := r.plainly(func() error {
+		meta = r.client.store.HMGet(r.store, r.queue.Key("meta"), wire.FieldVersion)
+		return notPermittedPlain(r.queue, []redis.Cmder{meta}, meta.Err())
+	})
+	if err != nil || meta.Val()[0] != wire.Version {
+		return err
+	}
+	return r.client.register(r.store, fmt.Sprintf("enter queue %q", r.queue), r.queue)
 }
 
 // prune releases unique keys whose time is over and that nobody asked for since.

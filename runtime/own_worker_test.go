@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	echomq "github.com/echomq/echomq-go/runtime"
+	"github.com/echomq/echomq-go/runtime/wire"
 )
 
 // TestHandlerStopsItsOwnWorker, and is not waited for by itself.
@@ -97,5 +99,29 @@ func TestManyRunningJobsAreCancelledAtOnce(t *testing.T) {
 		for range jobs {
 			receive(t, over, "the end of a context, long before the lease is renewed")
 		}
+	})
+}
+
+// TestQueueIsEnteredAgain into the store's list, out of which it was lost under a
+// worker.
+func TestQueueIsEnteredAgain(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.run(t, []echomq.WorkerOption{echomq.CleanEvery(20 * time.Millisecond)}, f.served(hello))
+		await(t, f, f.enqueue(t, "Ada"))
+		require.NoError(t, f.store.SRem(f.ctx, wire.StoreQueuesKey, f.spec.Name).Err())
+		eventually(t, func() bool { return f.store.SIsMember(f.ctx, wire.StoreQueuesKey, f.spec.Name).Val() }, "it is there again")
+	})
+}
+
+// TestObliterateWithAnIDThatNoScheduleCanHave takes it out too.
+func TestObliterateWithAnIDThatNoScheduleCanHave(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.upsert(t, echomq.ScheduleSpec{Every: time.Hour})
+		require.NoError(t, f.store.ZAdd(f.ctx, f.queue.Key("schedulers"), redis.Z{Score: 1, Member: "no {schedule"}).Err())
+		queue, err := f.client.Queue(f.spec.Name)
+		require.NoError(t, err)
+		_, err = queue.Obliterate(f.ctx)
+		require.NoError(t, err)
+		require.Empty(t, f.keys(t))
 	})
 }

@@ -123,11 +123,21 @@ func (q *Queue) removeSchedules(ctx context.Context) error {
 		}
 		call := script.Unschedule{}
 		for _, id := range ids {
-			scheduler, err := wire.ParseSchedulerID(id)
-			if err != nil {
-				return fmt.Errorf("echomq: %s: %w", q.op("remove the schedules of"), err)
+			if scheduler, err := wire.ParseSchedulerID(id); err == nil {
+				call.Items = append(call.Items, script.UnscheduleItem{Scheduler: scheduler})
+				continue
 			}
-			call.Items = append(call.Items, script.UnscheduleItem{Scheduler: scheduler})
+			// Put there by hand: it has no hash, and no script can name one.
+			err := q.client.persist(ctx, q.op("remove the schedules of"), func() error {
+				cmd := q.client.store.ZRem(ctx, q.queue.Key("schedulers"), id)
+				return notPermittedPlain(q.queue, []redis.Cmder{cmd}, cmd.Err())
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if len(call.Items) == 0 {
+			continue
 		}
 		if _, err := q.call(ctx, "remove the schedules of", call.Call(q.queue)); err != nil {
 			return err
