@@ -108,7 +108,7 @@ var (
 		"A result, and a progress, is one exported type of the same package, without stars, brackets or dots. For a type of another package declare an alias: type Receipt = other.Receipt.")
 	RuleKeep = rule("E026", "unclear retention",
 		"%s takes one age and one count, such as 24h,1000; %s",
-		"A retention is an age, a count, or both in either order; both then hold.")
+		"A retention is an age, a count, or both in either order; both then hold. A number without a unit is a count of jobs: 24 hours are 24h.")
 	RuleRate = rule("E027", "rate that cannot be used",
 		"%s is not a rate: %s; write jobs, a slash and a duration, such as 100/1s",
 		"A rate is a whole number of jobs, at most 1,000,000, that may start in a length of time of at most 31 days.")

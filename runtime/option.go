@@ -108,6 +108,7 @@ func Events(level EventLevel) EventsOption { return EventsOption(level) }
 
 func (o EventsOption) applyProducer(c *producerConfig) { c.events = EventLevel(o) }
 func (o EventsOption) applyQueue(c *queueConfig)       { c.events = EventLevel(o) }
+func (o EventsOption) applyWorker(c *workerConfig)     { c.queues = append(c.queues, o.applyQueue) }
 
 // QueueWorkerOption is an option that can be given for one queue or for a
 // worker as a whole, where it holds for every queue that does not say otherwise.

@@ -162,6 +162,11 @@ func (c *command) translate(result *gen.Result) error {
 	if filepath.IsAbs(c.out) {
 		out = c.out
 	}
+	if !c.check {
+		if err := os.MkdirAll(out, 0o777); err != nil {
+			return err
+		}
+	}
 	result.Files, result.Orphans = map[string][]byte{}, nil
 	for name, content := range files {
 		result.Files[filepath.Join(out, name)] = content

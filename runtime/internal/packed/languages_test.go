@@ -93,7 +93,7 @@ func TestTypeScript(t *testing.T) {
 	produced(t, []string{"node", filepath.Join(dir, "out", "produce.js")}, []string{
 		"PayloadError: payload.Int8 is 128, which is not from -128 to 127",
 		"PayloadError: payload.baseId is no safe integer; use a bigint",
-		"PayloadError: payload.Points[1].X is no safe integer; use a bigint",
+		"PayloadError: payload.Points[1].X is 1.5, which is no whole number",
 		"PayloadError: payload.time is neither a Date nor a text in RFC 3339",
 		"PayloadError: payload has no field unknown",
 		"PayloadError: payload.Tags is missing",

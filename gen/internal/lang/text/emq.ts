@@ -181,8 +181,9 @@ export function encode(kind: Kind, value: unknown, path = 'payload', depth = 0):
 }
 
 function integer(min: bigint, max: bigint, value: unknown, refuse: (what: string) => never): bigint {
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) refuse('is no safe integer; use a bigint');
   if (typeof value !== 'number' && typeof value !== 'bigint') return refuse('is no integer');
+  if (typeof value === 'number' && !Number.isInteger(value)) return refuse(`is ${value}, which is no whole number`);
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return refuse('is no safe integer; use a bigint');
   const whole = BigInt(value);
   if (whole < min || whole > max) refuse(`is ${whole}, which is not from ${min} to ${max}`);
   return whole;
@@ -236,7 +237,7 @@ export function uniquePart(form: UniquePart['form'], value: unknown): string | U
     case 'int':
       return `i${BigInt(value as Int64)}`;
     case 'text':
-      return `s${(value as string).toWellFormed?.() ?? value}`;
+      return `s${value as string}`; // encoded with U+FFFD for what is no Unicode
     case 'bytes':
       return Buffer.concat([Buffer.from('x'), value as Uint8Array]);
     case 'time': {
