@@ -415,14 +415,18 @@ if #joining > 0 then
   local turn = redis.call('HINCRBY', KEYS[1], 'grouped', #joining) - #joining
   local rows = {}
   local ring = {}
+  local ringed = {} -- of a member that stands there twice engines take one score or the other
   for i = 1, count do
     if groups[i] then
       turn = turn + 1
       local a = 2 + 15 * (i - 1)
       local place = string.format('%07.0f|%016.0f', tonumber(ARGV[a + 10]), 0)
       redis.call('HSET', KEYS[15 + 3 * i], 'gpl', place)
-      ring[#ring + 1] = turn
-      ring[#ring + 1] = groups[i]
+      if not ringed[groups[i]] then
+        ringed[groups[i]] = true
+        ring[#ring + 1] = turn
+        ring[#ring + 1] = groups[i]
+      end
       rows[#rows + 1] = 0
       rows[#rows + 1] = groups[i] .. '|' .. place .. '|' .. ARGV[a + 1]
     end

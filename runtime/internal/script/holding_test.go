@@ -45,7 +45,7 @@ func (w *world) holdings(by *worker, forget bool) []holding {
 
 func (w *world) someSettle(by *worker) model.Caller {
 	call := script.Settle{Events: script.SettleEvents(w.level()), History: 1000}
-	givesBack := w.chance(12) // as a worker that ends
+	givesBack := w.chance(12) || w.focus == "settle" && w.chance(20) // as a worker that ends
 	for _, held := range w.holdings(by, !w.chance(10)) {
 		item := w.withReport(held, script.SettleItem{
 			ID: jobID(held.id), Token: held.token,

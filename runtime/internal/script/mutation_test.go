@@ -309,7 +309,7 @@ func allMutations() []mutation { return slices.Concat(mutations, limitMutations,
 
 // The model must find a fault within so many seeds of so many steps.
 const (
-	seedsOfFault = 4
+	seedsOfFault = 8
 	stepsOfFault = 2000
 )
 

@@ -10,21 +10,14 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-// keys is how many unique keys are in use, and fewKeys how many where jobs are to
-// want the same.
-const (
-	keys    = 12
-	fewKeys = 3
-)
+// keys is how many unique keys are in use.
+const keys = 12
 
 // key returns any unique key, often one that a job had which has failed.
 func (w *world) key() string {
 	id := w.some(func(id string, job *model.Job) bool { return job.Fields["deid"] != "" && isIn(w.state.Failed, id) })
-	if id != "" && w.chance(40) {
+	if id != "" && (w.chance(40) || w.focus == "retry" && w.chance(50)) {
 		return w.state.Jobs[id].Fields["deid"]
-	}
-	if w.focus == "retry" {
-		return fmt.Sprintf("k%d", w.random.IntN(fewKeys))
 	}
 	return fmt.Sprintf("k%d", w.random.IntN(keys))
 }
@@ -42,7 +35,7 @@ func (w *world) forgotten() []wire.JobID {
 }
 
 func (w *world) until() script.AddUntil {
-	if w.focus == "retry" && w.chance(60) {
+	if w.focus == "retry" && w.chance(80) {
 		return script.AddUntilFinished
 	}
 	return one(w, script.AddUntilStarted, script.AddUntilFinished, script.AddUntilFinished, script.AddUntilRemoved, script.AddUntilRemoved)
