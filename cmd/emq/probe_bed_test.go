@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -117,9 +119,14 @@ func startSession(t *testing.T, e *engine, args ...string) *session {
 	return s
 }
 
-// until reads the page until it shows text.
+// until reads the page until it shows text. The probe is ended if it does not.
 func (s *session) until(text string) {
 	s.t.Helper()
+	patience := time.AfterFunc(time.Minute, func() {
+		s.cancel()
+		_ = s.page.CloseWithError(errors.New("in vain waited for it"))
+	})
+	defer patience.Stop()
 	buffer := make([]byte, 4096)
 	for from := s.read.Len(); !strings.Contains(s.read.String()[from:], text); {
 		n, err := s.page.Read(buffer)
