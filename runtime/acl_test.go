@@ -15,6 +15,7 @@ import (
 	echomq "github.com/echomq/echomq-go/runtime"
 	"github.com/echomq/echomq-go/runtime/acl"
 	"github.com/echomq/echomq-go/runtime/internal/enginetest"
+	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
@@ -199,24 +200,19 @@ func TestProducerCannotDoTheWorkersPart(t *testing.T) {
 		before := r.keys(t)
 		hash, lock := r.queue.Key(job.ID), r.queue.Key(job.ID+":lock")
 		token := r.store.Get(r.ctx, lock).Val()
-		for name, call := range map[string]struct {
-			keys []string
-			args []any
-		}{
-			"settle": {
-				append(queueKeys(r.queue, "meta", "wait", "prioritized", "delayed", "active", "completed", "failed", "quarantine", "marker", "events",
-					"outbox", "outbox-body", "dedup", "dedup-due"), hash, lock, r.queue.Key(job.ID+":logs")),
-				[]any{"final", 100, job.ID, token, "completed", "", "", 0, 1, 1, 0, 0, 1, 0, "greet", "", ""},
-			},
-			"extend": {append(queueKeys(r.queue, "meta", "active"), hash, lock), []any{1000, job.ID, token}},
-			"pick": {
-				queueKeys(r.queue, "meta", "wait", "prioritized", "pc", "delayed", "active", "reserved", "quarantine", "marker", "events",
-					"limiter", "dedup", "dedup-due"),
-				[]any{"final", 100, "thief:1", "thief", 1000, 1, 1, 1000, 1000, 0, 0, 0, 0, 0, 0},
-			},
+		id, err := wire.ParseJobID(job.ID)
+		require.NoError(t, err)
+		for _, call := range []script.Call{
+			script.Settle{Events: "final", History: 100, Items: []script.SettleItem{
+				{ID: id, Token: token, Outcome: "completed", Attempts: 1, Starts: 1, Keep: true, Job: "greet"},
+			}}.Call(r.queue),
+			script.Extend{Lease: 1000, Items: []script.ExtendItem{{ID: id, Token: token}}}.Call(r.queue),
+			script.Pick{
+				Events: "final", History: 100, Token: "thief:1", Worker: "thief", Lease: 1000, Want: 1, Window: 1, Limit: 1000, Payload: 1000,
+			}.Call(r.queue),
 		} {
-			err := evalsha(t, r.store, r.producerStore, name, call.keys, call.args...)
-			require.ErrorIs(t, echomq.Kind(err), echomq.ErrPermission, "%s: %v", name, err)
+			err := evalsha(t, r.store, r.producerStore, call.Script.Name, call.Keys, call.Args...)
+			require.ErrorIs(t, echomq.Kind(err), echomq.ErrPermission, "%s: %v", call.Script.Name, err)
 		}
 		require.Equal(t, before, r.keys(t))
 		require.Equal(t, echomq.StateActive, state(t, r.fixture, job))

@@ -29,11 +29,17 @@ func (c *Cluster) form(ctx context.Context) error {
 	for i, node := range nodes {
 		err := node.ask(func(client *redis.Client) error {
 			if i < shards {
-				if err := client.ClusterAddSlotsRange(ctx, i*slots/shards, (i+1)*slots/shards-1).Err(); err != nil {
+				err := client.ClusterAddSlotsRange(ctx, i*slots/shards, (i+1)*slots/shards-1).Err()
+				if err != nil && !strings.Contains(err.Error(), "is already busy") {
 					return err
 				}
 			}
-			return client.Do(ctx, "cluster", "set-config-epoch", i+1).Err()
+			// A node that answers too late is asked again, and has done it then.
+			err := client.Do(ctx, "cluster", "set-config-epoch", i+1).Err()
+			if redis.HasErrorPrefix(err, "ERR Node config epoch is already non-zero") {
+				return nil
+			}
+			return err
 		})
 		if err != nil {
 			return err
