@@ -69,8 +69,9 @@ func TestPausedQueueGivesOutNothing(t *testing.T) {
 		for _, handle := range []echomq.Handle[string]{second, ranked, delayed} {
 			await(t, f, handle)
 		}
-		require.Equal(t, []string{"second", "delayed", "ranked"},
-			[]string{receive(t, running, "a job"), receive(t, running, "a job"), receive(t, running, "a job")})
+		// Two slots: whichever of the two handlers says so first.
+		require.ElementsMatch(t, []string{"second", "delayed"}, []string{receive(t, running, "a job"), receive(t, running, "a job")})
+		require.Equal(t, "ranked", receive(t, running, "a job"))
 		require.False(t, f.envelope(t, delayed.ID).ProcessedOn.Time().Before(time.UnixMilli(int64(due))))
 	})
 }
