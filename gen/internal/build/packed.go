@@ -50,7 +50,6 @@ type packer struct {
 	*crossing
 	// open are the named types, other than structs, that are being looked at: one
 	// that comes again contains itself, and needs functions of its own.
-	open []*types.Named
 }
 
 func (p *packer) value(t types.Type, at place) ir.PackedValue {
