@@ -48,8 +48,6 @@ func (b *builder) packType(name string, at place) *ir.PackedValue {
 // packer finds out how types are encoded.
 type packer struct {
 	*crossing
-	// open are the named types, other than structs, that are being looked at: one
-	// that comes again contains itself, and needs functions of its own.
 }
 
 func (p *packer) value(t types.Type, at place) ir.PackedValue {
