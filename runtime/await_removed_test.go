@@ -19,7 +19,7 @@ func TestAwaitOfARemovedJobEnds(t *testing.T) {
 		f.spec.Events = echomq.EventsNone
 		f.producer = echomq.NewProducer(f.client, f.spec)
 		queue := f.queueThrough(t, f.client)
-		elsewhere := f.newClient(t, f.engine.Client(t))
+		elsewhere := f.newClient(t, f.programStore(t))
 		for _, remove := range []func(id string) error{
 			func(id string) error {
 				_, err := queue.Remove(f.ctx, id)

@@ -85,7 +85,7 @@ func TestEventsTellTheLivesOfJobs(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.spec.Events = echomq.EventsAll
 		f.producer = echomq.NewProducer(f.client, f.spec)
-		elsewhere := f.newClient(t, f.engine.Client(t))
+		elsewhere := f.newClient(t, f.programStore(t))
 		events := read(t, f.ctx, f.queueThrough(t, elsewhere), echomq.FromStart())
 		before := f.serverTime(t)
 		f.run(t, []echomq.WorkerOption{echomq.WorkerName("w")}, echomq.Serve(f.spec, []echomq.Route{

@@ -52,7 +52,7 @@ func TestReportsAreSeenElsewhereWhileTheJobRuns(t *testing.T) {
 		})
 		begun := f.serverTime(t)
 		handle := f.enqueue(t, "Ada")
-		elsewhere, err := f.greet().Handle(f.newClient(t, f.engine.Client(t)), handle.ID)
+		elsewhere, err := f.greet().Handle(f.newClient(t, f.programStore(t)), handle.ID)
 		require.NoError(t, err)
 		require.NoError(t, receive(t, told, "the first report"))
 		progress, found, err := echomq.ReadProgress[step](f.ctx, elsewhere)
