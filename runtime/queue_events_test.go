@@ -336,7 +336,7 @@ func TestEventsThroughOutages(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		const jobs = 60
 		proxy := enginetest.NewProxy(t, f.engine)
-		reader := f.newClient(t, proxy.Client(t))
+		reader := f.newClient(t, proxy.Store(t))
 		var got []string
 		done := make(chan error, 1)
 		go func() {

@@ -401,7 +401,7 @@ func TestUniqueWithLostAnswers(t *testing.T) {
 		for name, keep := range map[string]echomq.Keep{"kept": {}, "stub": {None: true}} {
 			proxy := enginetest.NewProxy(t, f.engine)
 			lossy := *f
-			lossy.client = f.newClient(t, proxy.Client(t))
+			lossy.client = f.newClient(t, proxy.Store(t))
 			lossy.producer = echomq.NewProducer(lossy.client, f.spec)
 			n := uniquely(&lossy, unique, func(s *echomq.JobSpec) { s.Keep.Completed = keep })
 			lost := proxy.CutBeforeReply(first(1, calls("add")))
