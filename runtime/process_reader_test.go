@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	echomq "github.com/echomq/echomq-go/runtime"
+	"github.com/echomq/echomq-go/runtime/internal/enginetest"
 )
 
 // readerProcessVariable makes the test binary a program that looks at a job of
@@ -69,7 +70,9 @@ func TestReaderProcess(t *testing.T) {
 // TestAnotherProcessSeesAJobRun: a job reports step by step, and goes on only
 // when another process has seen the step.
 func TestAnotherProcessSeesAJobRun(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
+	t.Parallel()
+	enginetest.EachPrivate(t, func(t *testing.T, e *enginetest.Engine) {
+		f := newFixture(t, e)
 		f.spec.Events = echomq.EventsAll
 		f.producer = echomq.NewProducer(f.client, f.spec)
 		goOn := make(chan struct{})
