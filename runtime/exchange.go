@@ -84,6 +84,9 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		slots := min(free, maxBatch)
 		if slots = min(slots, len(x.reserved)) + r.share.grant(max(slots-len(x.reserved), 0)); slots > 0 {
 			pick = r.newPick(slots)
+		} else if x.failures == 0 {
+			// The worker's other queues have all slots; it takes the first that comes.
+			r.ready.Store(true)
 		}
 	}
 	x.pick = pick
