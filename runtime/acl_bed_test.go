@@ -18,23 +18,53 @@ import (
 )
 
 // usersVariable, set to anything, makes the clients of all fixtures users with
-// no more rights than `emq acl` gives a producer and a worker of the test's
-// queues.
+// no more rights than `emq acl` gives: programs are producers and workers of the
+// test's queues, and what the tests do to a queue by hand an operator does.
 const usersVariable = "EMQ_USERS"
 
 const userPassword = "secret"
 
-// programStore returns what the fixture's client calls.
+// asUsers reports whether the fixture's clients are users of their own.
+func (f *fixture) asUsers() bool { return os.Getenv(usersVariable) != "" && !f.engine.Embedded() }
+
+// programStore returns what programs of the fixture's queue call.
 func (f *fixture) programStore(t *testing.T) redis.UniversalClient {
 	t.Helper()
-	if os.Getenv(usersVariable) == "" || f.engine.Embedded() {
+	return f.storeOf(t, "program", acl.Producer, acl.Worker, acl.Flow)
+}
+
+// operator returns the client of those who look after the fixture's queue.
+func (f *fixture) operator(t *testing.T) *echomq.Client {
+	t.Helper()
+	if !f.asUsers() {
+		return f.client
+	}
+	return f.newClient(t, f.storeOf(t, "operator", acl.Operator))
+}
+
+// admin returns the fixture's queue as an operator has it.
+func (f *fixture) admin(t *testing.T) *echomq.Queue {
+	t.Helper()
+	return f.queueThrough(t, f.operator(t))
+}
+
+// storeOf returns the store as a user of the test's has it, with the rights of
+// roles on the fixture's queue, beside those on other queues of the test.
+func (f *fixture) storeOf(t *testing.T, who string, roles ...acl.Role) redis.UniversalClient {
+	t.Helper()
+	if !f.asUsers() {
 		return f.store
 	}
-	user := t.Name()
-	for _, admin := range f.engine.Servers(t) {
-		change(t, admin, user, "on")
-		for _, role := range []acl.Role{acl.Producer, acl.Worker, acl.Flow} {
-			setUser(t, admin, acl.Request{Role: role, User: user, Queues: []wire.Queue{f.queue}, Also: true})
+	user := who + "/" + strings.Map(func(r rune) rune {
+		if strings.ContainsRune("'\"()\\ ", r) {
+			return '_'
+		}
+		return r
+	}, t.Name())
+	for _, server := range f.engine.Servers(t) {
+		change(t, server, user, "on")
+		for _, role := range roles {
+			setUser(t, server, acl.Request{Role: role, User: user, Queues: []wire.Queue{f.queue}, Also: true})
 		}
 	}
 	return f.engine.Store(t, enginetest.User(user, userPassword))

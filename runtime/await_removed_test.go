@@ -18,7 +18,7 @@ func TestAwaitOfARemovedJobEnds(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.spec.Events = echomq.EventsNone
 		f.producer = echomq.NewProducer(f.client, f.spec)
-		queue := f.queueThrough(t, f.client)
+		queue := f.admin(t)
 		elsewhere := f.newClient(t, f.programStore(t))
 		for _, remove := range []func(id string) error{
 			func(id string) error {

@@ -143,8 +143,7 @@ func TestChangeBetweenAttempts(t *testing.T) {
 // TestChangeOfWhatCannotBeChanged leaves everything as it is.
 func TestChangeOfWhatCannotBeChanged(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		queue, err := f.client.Queue(f.spec.Name)
-		require.NoError(t, err)
+		queue := f.admin(t)
 		running, over := f.patient(t, nil)
 		active := f.enqueue(t, "active")
 		receive(t, running, "the job")
@@ -239,10 +238,8 @@ func TestQueueChangesJobs(t *testing.T) {
 // and no other time.
 func TestParentOfAFlowIsChanged(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		other := *f
-		other.spec.Name += "-children"
-		other.producer = echomq.NewProducer(f.client, other.spec)
-		child, err := echomq.Prepare(other.producer, echomq.NewJobType[greeting, string](echomq.JobSpec{Queue: other.spec.Name, Name: "greet"}), greeting{"child"})
+		other := f.sibling(t)
+		child, err := echomq.Prepare(other.producer, other.greet(), greeting{"child"})
 		require.NoError(t, err)
 		parent, err := echomq.Prepare(f.producer, f.greet(), greeting{"parent"})
 		require.NoError(t, err)
@@ -262,8 +259,7 @@ func TestParentOfAFlowIsChanged(t *testing.T) {
 // TestChangesOfAPausedQueue are carried out when it goes on.
 func TestChangesOfAPausedQueue(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		queue, err := f.client.Queue(f.spec.Name)
-		require.NoError(t, err)
+		queue := f.admin(t)
 		require.NoError(t, queue.Pause(f.ctx))
 		names := f.inTurn(t)
 		first, second := f.enqueue(t, "first"), f.enqueue(t, "second")

@@ -302,15 +302,15 @@ func TestDelayedJobGoesToItsGroup(t *testing.T) {
 		f.work(t, func(_ context.Context, job *echomq.Job[greeting]) (string, error) {
 			started <- job.Payload.Name
 			if job.Payload.Name == "flaky" && job.Attempt() == 1 {
-				return "", echomq.RetryAfter(30*time.Millisecond, errFlaky)
+				return "", echomq.RetryAfter(500*time.Millisecond, errFlaky)
 			}
 			return "", nil
 		}, echomq.Concurrency(1))
-		group := echomq.Group("a")
+		group, queue := echomq.Group("a"), f.admin(t)
 		flaky := f.enqueue(t, "flaky", group)
 		receive(t, started, "the job that fails")
 		reach(t, f, flaky, echomq.StateDelayed)
-		require.NoError(t, f.whole(t).Pause(f.ctx))
+		require.NoError(t, queue.Pause(f.ctx))
 		waiting := f.enqueue(t, "waiting", group)
 		delayed := f.enqueue(t, "delayed", group, echomq.In(10*time.Millisecond))
 		reach(t, f, flaky, echomq.StateWaiting)
@@ -318,7 +318,7 @@ func TestDelayedJobGoesToItsGroup(t *testing.T) {
 		f.requirePaused(t, true)
 		require.Empty(t, started)
 		require.EqualValues(t, 3, f.counts(t).Grouped)
-		require.NoError(t, f.whole(t).Resume(f.ctx))
+		require.NoError(t, queue.Resume(f.ctx))
 		for _, name := range []string{"flaky", "waiting", "delayed"} {
 			require.Equal(t, name, receive(t, started, "a job"))
 		}

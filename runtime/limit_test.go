@@ -217,7 +217,7 @@ func TestCrashedWorkerFreesTheLimit(t *testing.T) {
 func TestOperatorOverridesTheLimit(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.spec.Limit = 2
-		queue := f.whole(t)
+		queue := f.admin(t)
 		gate := make(chan struct{})
 		var g gauge
 		hold := func(context.Context, *echomq.Job[greeting]) (string, error) {
@@ -288,7 +288,7 @@ func TestProgramsWithDifferentLimits(t *testing.T) {
 func TestLimitsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, enginetest.Start(t, enginetest.Miniredis))
-	queue := f.whole(t)
+	queue := f.admin(t)
 	for about, opt := range map[string]echomq.QueueWorkerOption{
 		"limit 0":          echomq.Limit(0),
 		"a negative limit": echomq.Limit(-2),
@@ -334,7 +334,7 @@ func TestWorkerTellsWhoseLimitsHold(t *testing.T) {
 		require.Empty(t, told(), "by default there are none")
 		f.spec.Limit, f.spec.Rate = 20, echomq.RateSpec{Jobs: 100, Per: time.Second}
 		require.Equal(t, " limit.value=20 limit.from=directive rate.value=100/1s rate.from=directive\n", told())
-		queue := f.whole(t)
+		queue := f.admin(t)
 		require.NoError(t, queue.SetLimit(f.ctx, 5))
 		require.NoError(t, queue.SetRate(f.ctx, echomq.NoLimit, 0))
 		require.Equal(t, " limit.value=5 limit.from=override rate.value=none rate.from=override\n", told())

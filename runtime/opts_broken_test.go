@@ -2,6 +2,7 @@ package echomq_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -27,10 +28,9 @@ func TestJobWithABackoffThatIsNone(t *testing.T) {
 				return "again", nil
 			})
 			require.NoError(t, handle.RunNow(f.ctx))
-			eventually(t, func() bool { return f.envelope(t, handle.ID).AttemptsMade == 1 }, "the first attempt is settled")
-			require.Contains(t, []echomq.State{echomq.StateDelayed, echomq.StateWaiting, echomq.StateActive, echomq.StateCompleted}, state(t, f, handle))
-			if state(t, f, handle) == echomq.StateDelayed {
-				require.NoError(t, handle.RunNow(f.ctx))
+			eventually(t, func() bool { return f.envelope(t, handle.ID).AttemptsMade >= 1 }, "the first attempt is settled")
+			if err := handle.RunNow(f.ctx); err != nil { // it may be on its way already
+				require.True(t, errors.Is(err, echomq.ErrJobActive) || errors.Is(err, echomq.ErrJobEnded), "%v", err)
 			}
 			require.Equal(t, "again", await(t, f, handle))
 			w.halt(t)

@@ -118,9 +118,8 @@ func TestObliterateWithAnIDThatNoScheduleCanHave(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.upsert(t, echomq.ScheduleSpec{Every: time.Hour})
 		require.NoError(t, f.store.ZAdd(f.ctx, f.queue.Key("schedulers"), redis.Z{Score: 1, Member: "no {schedule"}).Err())
-		queue, err := f.client.Queue(f.spec.Name)
-		require.NoError(t, err)
-		_, err = queue.Obliterate(f.ctx)
+		queue := f.admin(t)
+		_, err := queue.Obliterate(f.ctx)
 		require.NoError(t, err)
 		require.Empty(t, f.keys(t))
 	})

@@ -14,19 +14,11 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-// whole returns the fixture's queue as an operator has it.
-func (f *fixture) whole(t *testing.T) *echomq.Queue {
-	t.Helper()
-	queue, err := f.newClient(t, f.store).Queue(f.spec.Name)
-	require.NoError(t, err)
-	return queue
-}
-
 // requirePaused requires that the queue is paused, or not, and that no marker
 // wakes workers for its jobs while it is.
 func (f *fixture) requirePaused(t *testing.T, want bool) {
 	t.Helper()
-	paused, err := f.whole(t).Paused(f.ctx)
+	paused, err := f.admin(t).Paused(f.ctx)
 	require.NoError(t, err)
 	require.Equal(t, want, paused)
 	if paused {
@@ -43,7 +35,7 @@ func TestPausedQueueGivesOutNothing(t *testing.T) {
 		first := f.enqueue(t, "first")
 		receive(t, running, "the first job")
 
-		queue := f.whole(t)
+		queue := f.admin(t)
 		for range 2 {
 			require.NoError(t, queue.Pause(f.ctx))
 			f.requirePaused(t, true)
@@ -69,9 +61,8 @@ func TestPausedQueueGivesOutNothing(t *testing.T) {
 		for _, handle := range []echomq.Handle[string]{second, ranked, delayed} {
 			await(t, f, handle)
 		}
-		// Two slots: whichever of the two handlers says so first.
-		require.ElementsMatch(t, []string{"second", "delayed"}, []string{receive(t, running, "a job"), receive(t, running, "a job")})
-		require.Equal(t, "ranked", receive(t, running, "a job"))
+		require.ElementsMatch(t, []string{"second", "delayed", "ranked"}, // two slots: in any order
+			[]string{receive(t, running, "a job"), receive(t, running, "a job"), receive(t, running, "a job")})
 		require.False(t, f.envelope(t, delayed.ID).ProcessedOn.Time().Before(time.UnixMilli(int64(due))))
 	})
 }
@@ -80,14 +71,14 @@ func TestPausedQueueGivesOutNothing(t *testing.T) {
 // programs find it paused.
 func TestPauseOutlastsPrograms(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		require.NoError(t, f.whole(t).Pause(f.ctx))
+		require.NoError(t, f.admin(t).Pause(f.ctx))
 		handle := f.enqueue(t, "Ada")
 		w := f.work(t, hello)
 		w.halt(t)
 		require.Equal(t, echomq.StateWaiting, state(t, f, handle))
 		f.work(t, hello)
 		require.Equal(t, echomq.StateWaiting, state(t, f, handle))
-		require.NoError(t, f.whole(t).Resume(f.ctx))
+		require.NoError(t, f.admin(t).Resume(f.ctx))
 		require.Equal(t, "hello Ada", await(t, f, handle))
 	})
 }
@@ -109,13 +100,13 @@ func TestPausedQueueTakesBack(t *testing.T) {
 		receive(t, running, "the first job")
 		lost := f.enqueue(t, "lost")
 		f.loseTo(t, lost)
-		require.NoError(t, f.whole(t).Pause(f.ctx))
+		require.NoError(t, f.admin(t).Pause(f.ctx))
 		reach(t, f, lost, echomq.StateWaiting)
 		close(gate)
 		reach(t, f, flaky, echomq.StateWaiting)
 		f.requirePaused(t, true)
 		require.Empty(t, running)
-		require.NoError(t, f.whole(t).Resume(f.ctx))
+		require.NoError(t, f.admin(t).Resume(f.ctx))
 		require.Equal(t, "done", await(t, f, lost))
 		require.Equal(t, "done", await(t, f, flaky))
 	})
@@ -148,7 +139,7 @@ func TestQueueObeysTheClientsNames(t *testing.T) {
 func TestForeignQueueIsNotPaused(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		require.NoError(t, f.store.HSet(f.ctx, f.queue.Key("meta"), "version", "echomq:3.0.0").Err())
-		require.ErrorIs(t, f.whole(t).Pause(f.ctx), echomq.ErrVersion)
+		require.ErrorIs(t, f.admin(t).Pause(f.ctx), echomq.ErrVersion)
 		require.Equal(t, map[string]string{"version": "echomq:3.0.0"}, f.hash(t, "meta"))
 	})
 }
@@ -182,9 +173,9 @@ func TestFullStoreIsPausedAndResumed(t *testing.T) {
 			f := newFixture(t, enginetest.Start(t, kind))
 			handle := f.enqueue(t, "Ada")
 			require.NoError(t, f.store.ConfigSet(f.ctx, "maxmemory", "1").Err())
-			require.NoError(t, f.whole(t).Pause(f.ctx))
+			require.NoError(t, f.admin(t).Pause(f.ctx))
 			f.requirePaused(t, true)
-			require.NoError(t, f.whole(t).Resume(f.ctx))
+			require.NoError(t, f.admin(t).Resume(f.ctx))
 			f.requirePaused(t, false)
 			f.work(t, hello)
 			require.Equal(t, "hello Ada", await(t, f, handle))

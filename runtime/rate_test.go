@@ -119,7 +119,7 @@ func TestLostWorkerWasToLookForTheToken(t *testing.T) {
 func TestOperatorOverridesTheRate(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.spec.Rate = echomq.RateSpec{Jobs: 2, Per: time.Hour}
-		queue := f.whole(t)
+		queue := f.admin(t)
 		f.another(t, hello)
 		f.another(t, hello)
 		handles := f.enqueueMany(t, 20)

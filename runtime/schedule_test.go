@@ -154,7 +154,7 @@ func TestMissedSlots(t *testing.T) {
 			jobs    int
 		}{"once": {echomq.MisfireDefault, 1}, "skip": {echomq.MisfireSkip, 0}} {
 			expression, slot := halfAnHourAgo(f.serverTime(t))
-			f := f.sibling(t, name)
+			f := f.sibling(t)
 			f.upsert(t, echomq.ScheduleSpec{Cron: expression, Misfire: c.misfire})
 			f.turnBack(t, slot.AddDate(0, 0, -2))
 			f.work(t, hello)
@@ -169,16 +169,6 @@ func TestMissedSlots(t *testing.T) {
 			}
 		}
 	})
-}
-
-// sibling returns a fixture for another queue of the same engine.
-func (f *fixture) sibling(t *testing.T, suffix string) *fixture {
-	t.Helper()
-	other := *f
-	other.spec.Name = f.spec.Name + "-" + suffix
-	other.queue = must(wire.ParseQueue(other.spec.Name))
-	other.producer = echomq.NewProducer(f.client, other.spec)
-	return &other
 }
 
 func TestLateSlotWithinGraceIsNotMissed(t *testing.T) {

@@ -73,6 +73,15 @@ func newFixture(t *testing.T, e *enginetest.Engine) *fixture {
 	return f
 }
 
+// sibling returns a fixture of another queue, for the programs of the first.
+func (f *fixture) sibling(t *testing.T) *fixture {
+	t.Helper()
+	other := newFixture(t, f.engine) // whose rights the programs of the test get too
+	other.client = f.client
+	other.producer = echomq.NewProducer(f.client, other.spec)
+	return other
+}
+
 // newClient returns another client, which is closed with the test.
 func (f *fixture) newClient(t *testing.T, store redis.UniversalClient, opts ...echomq.ClientOption) *echomq.Client {
 	t.Helper()

@@ -517,10 +517,9 @@ func TestUniqueOptionsThatMakeNoSense(t *testing.T) {
 func TestUniqueKeyAndRepairs(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		n := uniquely(f, echomq.UniqueSpec{For: time.Hour})
-		queue, err := f.client.Queue(f.spec.Name)
-		require.NoError(t, err)
+		queue := f.admin(t)
 		removed := n.new(t, 1, "to be removed")
-		_, err = queue.Remove(f.ctx, removed.ID)
+		_, err := queue.Remove(f.ctx, removed.ID)
 		require.NoError(t, err)
 		n.new(t, 1, "to be drained")
 		_, err = queue.Drain(f.ctx)

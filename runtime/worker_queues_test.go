@@ -12,15 +12,6 @@ import (
 	echomq "github.com/echomq/echomq-go/runtime"
 )
 
-// other returns a fixture for another queue of the same engine.
-func (f *fixture) other(t *testing.T) *fixture {
-	t.Helper()
-	other := newFixture(t, f.engine)
-	other.client = f.client
-	other.producer = echomq.NewProducer(f.client, other.spec)
-	return other
-}
-
 func (f *fixture) served(handle handler, opts ...echomq.QueueOption) echomq.Served {
 	return echomq.Serve(f.spec, []echomq.Route{echomq.RouteTo(f.greet(), handle)}, opts...)
 }
@@ -44,11 +35,28 @@ func (c *crew) handle(ctx context.Context, _ *echomq.Job[greeting]) (string, err
 	}
 }
 
+// A queue for which others have left no slot is served all the same.
+func TestQueueWithoutSlotsIsReady(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		c := crew{gate: make(chan struct{})}
+		f.enqueueMany(t, 4)
+		w := f.run(t, []echomq.WorkerOption{echomq.TotalConcurrency(4)}, f.served(c.handle))
+		eventually(t, func() bool { return c.running.Load() == 4 }, "all slots are taken")
+		late := f.sibling(t)
+		handle := late.enqueue(t, "Ada")
+		require.NoError(t, w.Add(f.ctx, late.served(hello)))
+		eventually(t, w.Ready, "the worker is ready")
+		require.Equal(t, echomq.StateWaiting, state(t, late, handle))
+		close(c.gate)
+		await(t, late, handle)
+	})
+}
+
 // Queues that share slots get them by weight where several have work, and all of
 // them where one has.
 func TestTotalConcurrency(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		heavy, light := f, f.other(t)
+		heavy, light := f, f.sibling(t)
 		gate := make(chan struct{})
 		h, l := crew{gate: gate}, crew{gate: gate}
 		light.enqueueMany(t, 20)
@@ -88,7 +96,7 @@ func (f *fixture) count(t *testing.T, set string) int64 {
 
 func TestAddAndRemoveQueues(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		first, second, third := f, f.other(t), f.other(t)
+		first, second, third := f, f.sibling(t), f.sibling(t)
 		w, err := echomq.NewWorker(f.client, []echomq.WorkerOption{echomq.TotalConcurrency(4)}, first.served(hello))
 		require.NoError(t, err)
 		require.False(t, w.Ready())
@@ -129,7 +137,7 @@ func TestAddAndRemoveQueues(t *testing.T) {
 // A removed queue's jobs end as at a stop: in time, or given back.
 func TestRemoveWaitsForJobs(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		other := f.other(t)
+		other := f.sibling(t)
 		c := crew{gate: make(chan struct{})}
 		w := f.run(t, []echomq.WorkerOption{echomq.TotalConcurrency(2)}, f.served(c.handle), other.served(hello))
 		handle := f.enqueue(t, "Ada")
@@ -149,14 +157,14 @@ func TestRemoveWaitsForJobs(t *testing.T) {
 // A queue that cannot be added is not, and says why.
 func TestAddRefuses(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		other := f.other(t)
+		other := f.sibling(t)
 		w := f.run(t, nil, f.served(hello))
 		require.NoError(t, f.store.HSet(f.ctx, other.queue.Key("meta"), "version", "echomq:3.0.0").Err())
 		require.ErrorIs(t, w.Add(f.ctx, other.served(hello)), echomq.ErrOtherMajor)
 		require.NoError(t, f.store.Del(f.ctx, other.queue.Key("meta")).Err())
 		require.NoError(t, w.Add(f.ctx, other.served(hello)))
 		require.Equal(t, "hello Ada", await(t, other, other.enqueue(t, "Ada")))
-		require.ErrorIs(t, w.Add(f.ctx, f.other(t).served(hello, echomq.Weight(0))), echomq.ErrOption)
+		require.ErrorIs(t, w.Add(f.ctx, f.sibling(t).served(hello, echomq.Weight(0))), echomq.ErrOption)
 		_, err := echomq.NewWorker(f.client, []echomq.WorkerOption{echomq.TotalConcurrency(0)}, f.served(hello))
 		require.ErrorIs(t, err, echomq.ErrOption)
 	})
