@@ -29,6 +29,7 @@ PACKAGES ?= ./...
 test: install
 	$(GO) vet $(PACKAGES)
 	$(GO) test -race -timeout 25m $(TESTFLAGS) $(PACKAGES)
+	$(GO) test -run TestFasterThanReflection ./runtime/msgpack # under -race it measures nothing
 
 # What follows is the same suite once more, so the race detector has nothing to
 # find in it.

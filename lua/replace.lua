@@ -7,7 +7,8 @@
 --- to run, or to be tried again, keeps its place.
 ---
 --- A job that is active or has ended is left as it is. One that is reserved is
---- about to be active. For a holder that is gone there is heal.
+--- about to be active, and one that was cancelled about to end without being run.
+--- For a holder that is gone there is heal.
 ---
 --- The job remembers by whom it was replaced last, so a call that is sent again
 --- is answered "replaced" whatever has become of the job and its key since. With
@@ -49,6 +50,7 @@
 --- @field delay job
 --- @field priority job
 --- @field ats job
+--- @field defa job
 --- @field deid job
 --- @field deu job
 --- @field rpb job
@@ -57,7 +59,7 @@
 --- @field grp job
 --- @reply now ms the server's clock
 --- @reply results records one per item, in order
---- @record results verdict word(replaced|reserved|active|completed|failed|gone|passed) what happened, or where the job is that holds the key; passed if it does not
+--- @record results verdict word(replaced|reserved|cancelled|active|completed|failed|gone|passed) what happened, or where the job is that holds the key; passed if it does not
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
@@ -138,7 +140,7 @@ local verdicts = {}
 local started = {}
 local names = {}
 for i = 1, count do
-  local fields = redis.pcall('HMGET', KEYS[10 + i], 'name', 'deid', 'rpb', 'ats')
+  local fields = redis.pcall('HMGET', KEYS[10 + i], 'name', 'deid', 'rpb', 'ats', 'defa')
   if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
     return fields
   end
@@ -156,6 +158,8 @@ for i = 1, count do
     verdicts[i] = 'completed'
   elseif failures[i] then
     verdicts[i] = 'failed'
+  elseif fields[5] then
+    verdicts[i] = 'cancelled'
   else
     verdicts[i] = 'replaced'
     started[i] = (tonumber(fields[4] or 0) or 0) > 0

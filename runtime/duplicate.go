@@ -216,7 +216,7 @@ func (c chunk) replace(ctx context.Context, rivals []rival) (again, gone []rival
 			c.settle(r, true)
 		case script.ReplaceVerdictGone:
 			gone = append(gone, r)
-		case script.ReplaceVerdictReserved, script.ReplaceVerdictPassed:
+		case script.ReplaceVerdictReserved, script.ReplaceVerdictCancelled, script.ReplaceVerdictPassed:
 			again = append(again, r)
 		default:
 			c.results[r.at].Err = c.duplicate(r, State(verdict))

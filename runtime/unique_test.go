@@ -294,6 +294,25 @@ func TestUniqueReplaceOfAWaitingJobKeepsItsPlace(t *testing.T) {
 	})
 }
 
+// A job that was cancelled ends without being run, so nothing is put into it.
+func TestUniqueReplaceOfACancelledJob(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		n := uniquely(f, echomq.UniqueSpec{Conflict: echomq.ConflictReplace})
+		owner := n.new(t, 1, "first", echomq.In(time.Hour))
+		require.NoError(t, owner.Cancel(f.ctx))
+		_, err := n.try(1, "second")
+		require.ErrorIs(t, err, echomq.ErrDuplicate, "nobody is there to end it")
+		require.Contains(t, f.hash(t, owner.ID)["data"], "first")
+
+		g := newGate()
+		n.work(t, g.handle)
+		require.ErrorIs(t, awaitFailure(t, f, owner), echomq.ErrCancelled)
+		n.new(t, 1, "second")
+		require.Equal(t, "second", receive(t, g.begun, "the one that may run"))
+		g.end <- nil
+	})
+}
+
 func TestUniqueReplaceOfWhatCannotBeReplaced(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		n := uniquely(f, echomq.UniqueSpec{Until: echomq.UntilRemoved, Conflict: echomq.ConflictReplace})

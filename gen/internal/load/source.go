@@ -72,6 +72,7 @@ func Parse(files *token.FileSet, pkg *packages.Package) (*Source, error) {
 		{pkg.GoFiles, &source.Files},
 		{testFiles(pkg.Dir), &source.Tests},
 		{goFiles(pkg.IgnoredFiles), &source.Ignored},
+		{leftOut(pkg), &source.Ignored},
 	}
 	for _, group := range groups {
 		for _, path := range group.paths {
@@ -163,8 +164,22 @@ func constraintOf(file *ast.File, path string) string {
 }
 
 // testFiles returns the test files in dir, which metadata does not list.
-func testFiles(dir string) []string {
-	found, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*_test.go"))
+func testFiles(dir string) []string { return matching(dir, "*_test.go") }
+
+// leftOut returns the Go files in the package's directory that the go command
+// names nowhere, because it could not read them: so nobody can say that no
+// directive stands there.
+func leftOut(pkg *packages.Package) []string {
+	return slices.DeleteFunc(matching(pkg.Dir, "*.go"), func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.Mode().IsRegular() || strings.HasSuffix(path, "_test.go") ||
+			slices.Contains(pkg.GoFiles, path) || slices.Contains(pkg.IgnoredFiles, path)
+	})
+}
+
+// matching returns the files that match a pattern and that the go command looks at.
+func matching(dir, pattern string) []string {
+	found, err := filepath.Glob(filepath.Join(escapeGlob(dir), pattern))
 	if err != nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (c *Cluster) form(ctx context.Context) error {
 			}
 			// A node that answers too late is asked again, and has done it then.
 			err := client.Do(ctx, "cluster", "set-config-epoch", i+1).Err()
-			if redis.HasErrorPrefix(err, "ERR Node config epoch is already non-zero") {
+			if redis.HasErrorPrefix(err, "Node config epoch is already non-zero") {
 				return nil
 			}
 			return err

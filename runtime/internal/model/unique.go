@@ -126,6 +126,8 @@ func (s *State) replaceable(item script.ReplaceItem) script.ReplaceVerdict {
 		return script.ReplaceVerdictCompleted
 	case s.Failed.has(id):
 		return script.ReplaceVerdictFailed
+	case has(s.Jobs[id].Fields, "defa"):
+		return script.ReplaceVerdictCancelled
 	}
 	return script.ReplaceVerdictReplaced
 }

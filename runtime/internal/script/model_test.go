@@ -152,7 +152,7 @@ trim: trimmed, kept, gone, by age, by number, unreported, stub
 key: released, of another
 heal: held, freed, passed
 prune: freed
-replace: replaced, again, reserved, active, completed, failed, gone, passed, in its place, with its time, EMQARGS
+replace: replaced, again, reserved, cancelled, active, completed, failed, gone, passed, in its place, with its time, EMQARGS
 due: due, expired, next due, next expiry
 pause: paused, unchanged
 resume: resumed, unchanged

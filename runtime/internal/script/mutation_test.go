@@ -125,6 +125,7 @@ var mutations = []mutation{
 	{"prune", "the key stays", "redis.call('HDEL', KEYS[2], unpack(free))", ""},
 	{"replace", "what is active is replaced", "elseif leases[i] then", "elseif false then"},
 	{"replace", "what is reserved is replaced", "elseif tokens[i] then", "elseif false then"},
+	{"replace", "what was cancelled is replaced", "elseif fields[5] then", "elseif false then"},
 	{"replace", "what has completed is replaced", "elseif successes[i] then", "elseif false then"},
 	{"replace", "what has failed is replaced", "elseif failures[i] then", "elseif false then"},
 	{"replace", "the job of another key is replaced", "fields[2] ~= keyed[i]", "false"},

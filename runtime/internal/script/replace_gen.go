@@ -17,7 +17,8 @@ import (
 // group; one that waits to run, or to be tried again, keeps its place.
 //
 // A job that is active or has ended is left as it is. One that is reserved
-// is about to be active. For a holder that is gone there is heal.
+// is about to be active, and one that was cancelled about to end without
+// being run. For a holder that is gone there is heal.
 //
 // The job remembers by whom it was replaced last, so a call that is sent
 // again is answered "replaced" whatever has become of the job and its key
@@ -181,6 +182,7 @@ type ReplaceVerdict string
 const (
 	ReplaceVerdictReplaced  ReplaceVerdict = "replaced"
 	ReplaceVerdictReserved  ReplaceVerdict = "reserved"
+	ReplaceVerdictCancelled ReplaceVerdict = "cancelled"
 	ReplaceVerdictActive    ReplaceVerdict = "active"
 	ReplaceVerdictCompleted ReplaceVerdict = "completed"
 	ReplaceVerdictFailed    ReplaceVerdict = "failed"
@@ -190,10 +192,10 @@ const (
 
 func decodeReplaceVerdict(d *decoder, element string, value any) ReplaceVerdict {
 	switch word := ReplaceVerdict(d.text(element, value)); word {
-	case ReplaceVerdictReplaced, ReplaceVerdictReserved, ReplaceVerdictActive, ReplaceVerdictCompleted, ReplaceVerdictFailed, ReplaceVerdictGone, ReplaceVerdictPassed:
+	case ReplaceVerdictReplaced, ReplaceVerdictReserved, ReplaceVerdictCancelled, ReplaceVerdictActive, ReplaceVerdictCompleted, ReplaceVerdictFailed, ReplaceVerdictGone, ReplaceVerdictPassed:
 		return word
 	default:
-		d.fail(element, "is %s and none of replaced, reserved, active, completed, failed, gone, passed", describe(value))
+		d.fail(element, "is %s and none of replaced, reserved, cancelled, active, completed, failed, gone, passed", describe(value))
 		return ""
 	}
 }

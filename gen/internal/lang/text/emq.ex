@@ -204,7 +204,7 @@ defmodule Emq do
         refuse_duplicate(queue, job, owner, " and is #{verdict}")
 
       true ->
-        if verdict == "reserved", do: Process.sleep(20)
+        if verdict in ["reserved", "cancelled"], do: Process.sleep(20)
         if verdict == "gone", do: heal(client, queue, one, owner)
         nil
     end

@@ -454,7 +454,7 @@ export class Client {
       const { verdict } = (results as Verdict[])[0]!;
       if (verdict === 'replaced') return { id: owner, existing: true, replaced: true };
       if (verdict === 'active' || verdict === 'completed' || verdict === 'failed') throw refused(` and is ${verdict}`);
-      if (verdict === 'reserved') await new Promise((done) => setTimeout(done, 20));
+      if (verdict === 'reserved' || verdict === 'cancelled') await new Promise((done) => setTimeout(done, 20));
       if (verdict !== 'gone') return undefined;
     }
     const { results } = await this.bundle.call(this.store, 'heal', queue, {}, [{ id: owner, unique: one.item.unique }]);
