@@ -44,7 +44,7 @@ test-model: install
 
 check:
 	$(GO) run ./gen/internal/selfgen -check
-	$(GO) run ./cmd/emqgen -check ./examples/... ./runtime/internal/packed
+	$(GO) run ./cmd/emqgen -check ./...
 
 lint: install
 	.ci/lint

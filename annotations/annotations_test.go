@@ -98,6 +98,7 @@ func TestNearest(t *testing.T) {
 	candidates := []string{"attempts", "backoff", "base", "cap"}
 	for word, want := range map[string]string{
 		"attemps": "attempts", "attmepts": "attempts", "ATTEMPTS": "attempts", "bas": "base", "cpa": "cap", "retries": "", "x": "", "": "",
+		"att": "attempts", "ba": "", "backing": "", "basement": "base", "capped": "cap",
 	} {
 		require.Equal(t, want, annotations.Nearest(word, candidates), word)
 	}
@@ -109,6 +110,9 @@ func TestTable(t *testing.T) {
 	for _, spec := range annotations.Directives() {
 		require.Regexp(t, `^[a-z]+$`, spec.Name)
 		require.True(t, strings.HasSuffix(spec.Doc, "."), spec.Name)
+		require.Equal(t, "//"+annotations.Prefix+spec.Name, strings.Fields(spec.Example)[0])
+		_, diagnostics := scan(t, exampleOf(spec))
+		require.Empty(t, diagnostics, spec.Example)
 		keys := map[string]bool{}
 		for _, item := range spec.Items {
 			title := spec.Name + " " + item.Key
@@ -125,6 +129,19 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// exampleOf returns a package with the example of a directive in its place.
+func exampleOf(spec annotations.Spec) string {
+	source := map[string]string{"queue": "//emq:queue name=mail\n", "job": "//emq:job\n"}
+	if spec.On == annotations.OnPackage && spec.Name != "queue" {
+		source["queue"] += spec.Example + "\n"
+	} else if source[spec.Name] != "" {
+		source[spec.Name] = spec.Example + "\n"
+	} else {
+		source["job"] += spec.Example + "\n"
+	}
+	return source["queue"] + "package mail\n\n" + source["job"] + "type Welcome struct{}\n"
 }
 
 // FuzzScan holds that no directive makes the parser panic, and that whatever

@@ -1,9 +1,14 @@
 package annotations
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Rules returns the catalogue of everything that can be wrong, by code.
-func Rules() []*Rule { return slices.Clone(catalogue) }
+func Rules() []*Rule {
+	return slices.SortedFunc(slices.Values(catalogue), func(a, b *Rule) int { return strings.Compare(a.Code, b.Code) })
+}
 
 // RuleByCode returns the rule with the given code, or nil.
 func RuleByCode(code string) *Rule {
@@ -15,8 +20,7 @@ func RuleByCode(code string) *Rule {
 	return nil
 }
 
-// catalogue holds every rule in the order of the codes. A rule that is retired
-// leaves its code unused.
+// catalogue holds every rule. A rule that is retired leaves its code unused.
 var catalogue []*Rule
 
 func rule(code, title, format, explanation string) *Rule {
@@ -141,7 +145,7 @@ var (
 		"the package has several queues (%s); name the one of %s: //emq:job queue=%s",
 		"Where a package declares several queues, each job says to which it belongs.")
 	RuleUnknownQueue = rule("E036", "unknown queue",
-		"the package declares no queue %q%s; it has %s",
+		"the package declares no queue %q; it has %s%s",
 		"A job belongs to a queue that a //emq:queue of the same package declares, by its wire name.")
 	RuleDuplicateJob = rule("E037", "two jobs with one wire name",
 		"queue %q has two jobs called %q; the other is %s at %s",
@@ -316,4 +320,7 @@ var (
 	RuleOlderType = rule("E096", "older version that cannot be read",
 		"version %d of %s cannot be read any more: %s; end it, with oldest=%d",
 		"The types of older payloads are generated from the lock. A type with its own encoding is not in the lock, so the package keeps it for as long as old payloads have it.")
+	RuleUpgradeMissing = rule("E097", "new version without the function that leads to it",
+		"jobs of version %d of %s may be enqueued, and nothing turns their payloads into new ones; write func %s(old %s) (%s, error), or end the version with oldest=%d",
+		"Workers read payloads of older versions, and handlers see current ones only. The step between two versions is a function of the package. The type that it takes is generated, from what the lock remembers, so write the function with an empty body first if you want to see its fields.")
 )

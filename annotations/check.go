@@ -41,15 +41,29 @@ func (j *Job) WireName() string {
 // known.
 func (f *Facts) QueueOf(job *Job) *Directive {
 	name := job.Directive("job").Text("queue")
-	if name == "" && len(f.Queues) == 1 {
-		return f.Queues[0]
+	if name == "" {
+		return f.onlyQueue()
 	}
 	for _, queue := range f.Queues {
-		if name != "" && queue.Text("name") == name {
+		if queue.Text("name") == name {
 			return queue
 		}
 	}
 	return nil
+}
+
+// onlyQueue returns the queue of a package that declares no other, or nil. One
+// that is declared twice, which is a mistake of its own, counts once.
+func (f *Facts) onlyQueue() *Directive {
+	for _, queue := range f.Queues {
+		if queue.Text("name") != f.Queues[0].Text("name") {
+			return nil
+		}
+	}
+	if len(f.Queues) == 0 {
+		return nil
+	}
+	return f.Queues[0]
 }
 
 // Check reports what is wrong with the directives of a package taken together.
@@ -155,7 +169,7 @@ func (c checker) strayJob(job *Job) {
 	case name == "":
 		c.report.Report(RuleWhichQueue, pos, end, strings.Join(declared, ", "), job.Type.Name.Name, declared[0])
 	default:
-		c.report.Report(RuleUnknownQueue, pos, end, name, didYouMean(name, declared, same), join(declared))
+		c.report.Report(RuleUnknownQueue, pos, end, name, join(declared), didYouMean(name, declared, same))
 	}
 }
 

@@ -32,8 +32,8 @@ func (f *Facts) Was(job *Job) []Former {
 // known.
 func (f *Facts) RetiredJob(d *Directive) (Former, bool) {
 	queue := d.Text("queue")
-	if queue == "" && len(f.Queues) == 1 {
-		queue = f.Queues[0].Text("name")
+	if queue == "" {
+		queue = f.onlyQueue().Text("name")
 	}
 	return Former{queue, d.Text("name")}, f.declares(queue)
 }

@@ -146,10 +146,14 @@ func (p *parser) elsewhere(key string) string {
 	if lookup(key) != nil {
 		return "; " + key + " is a directive of its own: //emq:" + key
 	}
+	var owners []string
 	for i := range table {
 		if table[i].Item(key) != nil {
-			return "; " + key + " is an item of //emq:" + table[i].Name
+			owners = append(owners, "//emq:"+table[i].Name)
 		}
+	}
+	if len(owners) > 0 {
+		return "; " + key + " is an item of " + join(owners)
 	}
 	for i := range table {
 		if near := Nearest(key, table[i].keys()); near != "" && len(key) > 3 {

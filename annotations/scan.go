@@ -129,11 +129,14 @@ func (s *scanner) comment(c *ast.Comment, on ground) *Directive {
 }
 
 func (s *scanner) unknown(written ast.Directive) {
-	hint := didYouMean(written.Name, names(), func(near string) string { return "//" + Prefix + near })
+	hint := ""
 	for _, name := range names() {
-		if rest, ok := strings.CutPrefix(strings.ToLower(written.Name), name); ok && hint == "" && rest != "" && !isLetter(rest[0]) {
+		if rest, ok := strings.CutPrefix(strings.ToLower(written.Name), name); ok && rest != "" && !isLetter(rest[0]) {
 			hint = "; after //emq:" + name + " comes a space"
 		}
+	}
+	if hint == "" {
+		hint = didYouMean(written.Name, names(), func(near string) string { return "//" + Prefix + near })
 	}
 	end := written.Slash + token.Pos(len("//"+Prefix)+len(written.Name))
 	s.report.Report(RuleUnknownDirective, written.Slash, end, written.Name, join(names()), hint)

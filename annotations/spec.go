@@ -43,6 +43,8 @@ type Spec struct {
 	Items []Item
 	// Doc says what the directive is for, in whole sentences.
 	Doc string
+	// Example is the directive as one would write it.
+	Example string
 }
 
 // Item defines one item of a directive.

@@ -4,7 +4,8 @@ import "strings"
 
 // Nearest returns the candidate that a person who typed word most likely
 // meant, or "". It compares without regard to case and allows one slip for
-// every three letters, an exchange of two neighbours counting as one.
+// every three letters, an exchange of two neighbours counting as one. Where no
+// candidate is that near, it is the only one that word shortens or lengthens.
 func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, limit := "", max(1, len(word)/3)+1
@@ -13,7 +14,28 @@ func Nearest(word string, candidates []string) string {
 			best, limit = candidate, d
 		}
 	}
+	if best == "" {
+		return extended(word, candidates)
+	}
 	return best
+}
+
+// extended returns the only candidate that begins with word, or that word
+// begins with; "" where there are several, or what both share is short.
+func extended(word string, candidates []string) string {
+	const shared = 3
+	found := ""
+	for _, candidate := range candidates {
+		lower := strings.ToLower(candidate)
+		if min(len(word), len(lower)) < shared || !strings.HasPrefix(lower, word) && !strings.HasPrefix(word, lower) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = candidate
+	}
+	return found
 }
 
 // distance returns the number of insertions, deletions, substitutions and

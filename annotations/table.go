@@ -13,7 +13,8 @@ const unbounded = 1<<31 - 1
 var table = []Spec{
 	{
 		Name: "queue", On: OnPackage, Repeats: true,
-		Doc: "Declares a queue whose jobs are the annotated types of this package. All queues of a package stand in the package comment of one file.",
+		Doc:     "Declares a queue whose jobs are the annotated types of this package. All queues of a package stand in the package comment of one file.",
+		Example: "//emq:queue name=mail concurrency=32 rate=100/1s",
 		Items: []Item{
 			{Key: "name", Kind: KindQueueName, Required: true,
 				Doc: "The queue's name on the wire."},
@@ -33,7 +34,8 @@ var table = []Spec{
 	},
 	{
 		Name: "retired", On: OnPackage, Repeats: true,
-		Doc: "Says what becomes of a job that is gone, but may still be enqueued.",
+		Doc:     "Says what becomes of a job that is gone, but may still be enqueued.",
+		Example: "//emq:retired name=Hello to=failed",
 		Items: []Item{
 			{Key: "name", Kind: KindWireName, Required: true,
 				Doc: "The job's name on the wire."},
@@ -45,7 +47,8 @@ var table = []Spec{
 	},
 	{
 		Name: "job", On: OnStruct, Bare: true,
-		Doc: "Makes the struct type below it the payload of a job.",
+		Doc:     "Makes the struct type below it the payload of a job.",
+		Example: "//emq:job timeout=30s priority=10",
 		Items: []Item{
 			{Key: "queue", Kind: KindQueueName, Default: "the package's only queue",
 				Doc: "The wire name of the job's queue. Required where the package declares several."},
@@ -71,7 +74,8 @@ var table = []Spec{
 	},
 	{
 		Name: "retry", On: OnStruct,
-		Doc: "Says what happens after an attempt that failed.",
+		Doc:     "Says what happens after an attempt that failed.",
+		Example: "//emq:retry attempts=5 backoff=exponential base=2s cap=10m",
 		Items: []Item{
 			{Key: "attempts", Kind: KindInt, Min: 1, Max: unbounded, Default: "10",
 				Doc: "How often the job is tried in all; 1 means that it is never retried."},
@@ -89,7 +93,8 @@ var table = []Spec{
 	},
 	{
 		Name: "result", On: OnStruct,
-		Doc: "Gives the job a result, which the handler returns and Await receives.",
+		Doc:     "Gives the job a result, which the handler returns and Await receives.",
+		Example: "//emq:result Receipt",
 		Items: []Item{
 			{Kind: KindTypeName, Required: true,
 				Doc: "An exported type of the same package; an alias serves for a type of another one."},
@@ -97,7 +102,8 @@ var table = []Spec{
 	},
 	{
 		Name: "progress", On: OnStruct,
-		Doc: "Gives the job's progress a type, with which it is recorded and read.",
+		Doc:     "Gives the job's progress a type, with which it is recorded and read.",
+		Example: "//emq:progress Percent",
 		Items: []Item{
 			{Kind: KindTypeName, Required: true,
 				Doc: "An exported type of the same package; an alias serves for a type of another one."},
@@ -105,7 +111,8 @@ var table = []Spec{
 	},
 	{
 		Name: "keep", On: OnStruct,
-		Doc: "Says how long finished jobs are kept. With an age and a count, both hold.",
+		Doc:     "Says how long finished jobs are kept. With an age and a count, both hold.",
+		Example: "//emq:keep completed=24h,1000 failed=14d",
 		Items: []Item{
 			{Key: "completed", Kind: KindKeep, List: 2, None: true, Default: "24h,10000",
 				Doc: "How long, and how many, completed jobs are kept."},
@@ -117,7 +124,8 @@ var table = []Spec{
 	},
 	{
 		Name: "unique", On: OnStruct,
-		Doc: "Lets only one of the jobs that are the same be there: those of which the named fields are equal. What counts is the payload as it is added; pointers that are nil are equal.",
+		Doc:     "Lets only one of the jobs that are the same be there: those of which the named fields are equal. What counts is the payload as it is added; pointers that are nil are equal.",
+		Example: "//emq:unique by=UserID,Template until=started for=1h",
 		Items: []Item{
 			{Key: "by", Kind: KindField, List: 32, Required: true, None: true,
 				Doc: "The fields that make two jobs the same, in an order that is part of the key: truth values, whole numbers, strings, bytes, times, and types with MarshalText, also as pointers. With none all jobs of the type are the same."},
@@ -131,7 +139,8 @@ var table = []Spec{
 	},
 	{
 		Name: "group", On: OnStruct,
-		Doc: "Puts each job into the group that a field of its payload names. The groups of a queue that have work take turns, so that one with many jobs does not hold up the others.",
+		Doc:     "Puts each job into the group that a field of its payload names. The groups of a queue that have work take turns, so that one with many jobs does not hold up the others.",
+		Example: "//emq:group by=Tenant limit=2",
 		Items: []Item{
 			{Key: "by", Kind: KindField, Required: true,
 				Doc: "The field that names the group: a truth value, whole number, string, bytes, time, or a type with MarshalText, also as a pointer. A job whose field is nil or empty is of no group. Groups are the queue's: jobs of several types with the same value are of one group."},
@@ -141,7 +150,8 @@ var table = []Spec{
 	},
 	{
 		Name: "batch", On: OnStruct, Bare: true,
-		Doc: "Gives the handler many jobs at once: a slice of them, each with an outcome of its own.",
+		Doc:     "Gives the handler many jobs at once: a slice of them, each with an outcome of its own.",
+		Example: "//emq:batch size=100 wait=500ms",
 		Items: []Item{
 			{Key: "size", Kind: KindInt, Min: 1, Max: 10_000, Default: "100",
 				Doc: "How many jobs the handler gets at most. Each takes a slot of the worker's concurrency."},
@@ -151,7 +161,8 @@ var table = []Spec{
 	},
 	{
 		Name: "cron", On: OnStruct, Repeats: true,
-		Doc: "Makes the job repeat, at the times of a cron expression or at an interval. A payload that has fields is made for each time by a function of the package: func scheduleDigest(slot time.Time) (Digest, error).",
+		Doc:     "Makes the job repeat, at the times of a cron expression or at an interval. A payload that has fields is made for each time by a function of the package: func scheduleDigest(slot time.Time) (Digest, error).",
+		Example: "//emq:cron \"0 9 * * mon-fri\" tz=Europe/Berlin",
 		Items: []Item{
 			{Kind: KindCron, Default: "no expression",
 				Doc: "Minute, hour, day of month, month and day of week, in quotes; or a second before them; or @yearly, @monthly, @weekly, @daily or @hourly."},

@@ -80,11 +80,18 @@ func (c testCase) wants() map[string]string {
 }
 
 // cases is what every case gave, by its name; they are run together once.
-var cases = sync.OnceValues(runCases)
+var cases = sync.OnceValues(func() (map[string]outcome, error) {
+	found, err := readCases(casesDir)
+	if err != nil {
+		return nil, err
+	}
+	return runCases(found)
+})
 
 type outcome map[string]string
 
-func runCases() (map[string]outcome, error) {
+// runCases generates for each case as a package of one module.
+func runCases(found []testCase) (map[string]outcome, error) {
 	root, err := os.MkdirTemp("", "emqgen-cases")
 	if err != nil {
 		return nil, err
@@ -94,10 +101,6 @@ func runCases() (map[string]outcome, error) {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(root, "go.mod"), []byte(casesGoMod), 0o644); err != nil {
-		return nil, err
-	}
-	found, err := readCases(casesDir)
-	if err != nil {
 		return nil, err
 	}
 	for _, c := range found {

@@ -24,6 +24,10 @@ const (
 // ErrLoad is what the errors of [Run] are when packages could not be found.
 var ErrLoad = load.ErrLoad
 
+// ErrRevision is what the errors of [Run] are when contracts cannot be compared
+// with the revision that [Options] name.
+var ErrRevision = load.ErrRevision
+
 // Options say what to generate for.
 type Options struct {
 	// Dir is the directory in which patterns are read; "" is the current one.

@@ -138,6 +138,8 @@ func TestAgainst(t *testing.T) {
 	// On a branch, version 2 comes to be, and changes once more.
 	m.git("switch", "-q", "-c", "branch")
 	m.replace("timeout=30s", "timeout=30s version=2", brake, "UserID string")
+	m.refused("E097")
+	m.write("upgrade.go", "package mail\n\nfunc upgradeWelcomeV1(WelcomeV1) (w Welcome, err error) { return }\n")
 	m.quiet()
 	m.quiet("-check", "-against", "trunk")
 	m.commit("second")
@@ -178,7 +180,7 @@ func TestAgainst(t *testing.T) {
 
 	code, _, stderr := m.emqgen("-check", "-against", "nowhere")
 	require.Equal(t, exitCannot, code)
-	require.Contains(t, stderr, `git knows no revision "nowhere"`)
+	require.Equal(t, "emqgen: contracts cannot be compared with a git revision: git knows no revision \"nowhere\" here; in a shallow clone fetch it first\n", stderr)
 	code, _, _ = m.emqgen("-check", "-against", "--all")
 	require.Equal(t, exitCannot, code)
 }
@@ -230,6 +232,7 @@ func TestRenameAndRetire(t *testing.T) {
 	m.git("checkout", "-q", "--", ".")
 
 	m.replace("timeout=30s", "timeout=30s version=2", brake, "UserID string")
+	m.write("upgrade.go", "package mail\n\nfunc upgradeGreetingV1(GreetingV1) (g Greeting, err error) { return }\n")
 	m.quiet()
 	require.Contains(t, m.read("emq_gen.go"), "type GreetingV1 struct")
 	m.quiet("-check", "-against", "first")

@@ -266,7 +266,7 @@ func TestCannotRun(t *testing.T) {
 	t.Parallel()
 	m := newModule(t, map[string]string{"mail.go": source})
 	for _, arguments := range [][]string{
-		{"./nowhere"}, {"mail.go"}, {"-nonsense"}, {"-check", "-dump"}, {"-explain", "E999"}, {"-C", filepath.Join(m.dir, "nowhere")},
+		{"./nowhere"}, {"mail.go"}, {"-nonsense"}, {"-check", "-dump"}, {"-explain", "E011"}, {"-C", filepath.Join(m.dir, "nowhere")},
 	} {
 		code, stdout, stderr := m.emqgen(arguments...)
 		require.Equal(t, exitCannot, code, arguments)
@@ -299,23 +299,6 @@ func TestKeepsForeignFiles(t *testing.T) {
 		m.quiet("./...")
 		require.Equal(t, before, m.files())
 	}
-}
-
-func TestHelp(t *testing.T) {
-	t.Parallel()
-	m := newModule(t, nil)
-	code, stdout, _ := m.emqgen("-explain", "E011")
-	require.Zero(t, code)
-	require.True(t, strings.HasPrefix(stdout, "E011: unknown item\n\n"), stdout)
-
-	code, stdout, _ = m.emqgen("-directives")
-	require.Zero(t, code)
-	require.Contains(t, stdout, "//emq:retry, above a struct type\n")
-	require.Contains(t, stdout, "    cap=…  one duration such as 500ms, 30s, 10m or 14d\n        The longest wait between two attempts.\n        Default: 1h.\n")
-
-	code, _, stderr := m.emqgen("-h")
-	require.Zero(t, code)
-	require.Contains(t, stderr, "usage: emqgen [flags] [packages]")
 }
 
 // TestDependencies holds that emqgen, which joins the module graph of its

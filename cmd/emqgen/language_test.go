@@ -21,7 +21,7 @@ func TestLanguage(t *testing.T) {
 	m.write("mail.go", source+"\n//emq:job\ntype Another struct{}\n")
 	code, stdout, stderr := m.emqgen("-lang", "ts", "-out", "web", "-check")
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, stderr, "web/mail.emq.ts is stale")
+	require.Contains(t, stderr, "emqgen: web/mail.emq.ts is stale; run emqgen -C "+m.dir+" -lang ts -out web\n")
 	require.Contains(t, stdout, "+export type Another")
 
 	for _, wrong := range [][]string{{"-lang", "cobol"}, {"-out", "web"}, {"-lang", "ts", "-dump"}, {"-lang", "ts", "-accept", "Welcome", "-reason", "x"}} {

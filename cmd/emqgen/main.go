@@ -4,12 +4,16 @@
 // Usage:
 //
 //	emqgen [flags] [packages]
+//	emqgen help [DIRECTIVE…]   print what emqgen takes, or all items of directives
+//	emqgen explain [CODE…]     list the codes of all errors, or explain some
+//	emqgen completion SHELL    print what completes the command in bash, fish or zsh
 //
 // It writes emq_gen.go into each package that declares a queue, and deletes it
 // from packages that no longer do. Beside it stands emq.lock, which remembers
 // what jobs look like that are enqueued, or known to programs that run: a change
 // that they would not survive is refused. Packages are named as for the go
-// command; the default is the one in the current directory. Usually it runs as
+// command; the default is the one in the current directory, and a directory called
+// help is ./help. Usually it runs as
 //
 //	//go:generate go tool emqgen .
 //
@@ -26,8 +30,6 @@
 //	-out dir       with -lang, write into dir
 //	-dump          write nothing; print what was understood, as JSON
 //	-v             list files as they are written, unchanged or removed
-//	-directives    print all directives and their items
-//	-explain code  explain a diagnostic, such as E011
 //
 // Nothing is written when anything is wrong in any of the packages.
 //

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/echomq/echomq-go/gen"
 )
@@ -91,8 +92,24 @@ func (c *command) printStale(p plan) (int, error) {
 			continue
 		}
 		code = exitWrong
-		fmt.Fprintf(c.stderr, "emqgen: %s is %s; run go generate\n", c.short(s.path), state)
+		fmt.Fprintf(c.stderr, "emqgen: %s is %s; run %s\n", c.short(s.path), state, c.cure())
 		fmt.Fprint(c.stdout, unified(c.short(s.path), s.before, s.after))
 	}
 	return code, nil
+}
+
+// cure returns the command that writes what is stale.
+func (c *command) cure() string {
+	if c.language == "" {
+		return "go generate"
+	}
+	cure := "emqgen"
+	for _, argument := range c.arguments {
+		name, _, _ := strings.Cut(strings.TrimLeft(argument, "-"), "=")
+		if strings.HasPrefix(argument, "-") && (name == "check" || name == "v") {
+			continue
+		}
+		cure += " " + shellWord(argument)
+	}
+	return cure
 }

@@ -29,8 +29,8 @@ type command struct {
 	check, dump bool
 	reason      string
 	verbose     bool
-	directives  bool
-	explain     string
+	// arguments are those of the call.
+	arguments []string
 	// language is what is written in place of Go, into the directory out.
 	language, out  string
 	stdout, stderr io.Writer
@@ -38,35 +38,34 @@ type command struct {
 
 // run is the whole command, and returns its exit code.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
-	c := &command{stdout: stdout, stderr: stderr}
+	c := &command{stdout: stdout, stderr: stderr, arguments: arguments}
+	if s := subcommandOf(arguments); s != nil {
+		return s.run(c, arguments[1:])
+	}
 	if err := c.parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return exitFine
 		}
 		return exitCannot
 	}
-	switch {
-	case c.directives:
-		printDirectives(stdout)
-		return exitFine
-	case c.explain != "":
-		return c.explainRule()
-	}
 	code, err := c.generate(ctx)
 	if err != nil {
-		fmt.Fprintf(stderr, "emqgen: %v\n", err)
-		return exitCannot
+		return c.cannot("%v", err)
 	}
 	return code
 }
 
-func (c *command) parse(arguments []string) error {
+// cannot says why emqgen could not run.
+func (c *command) cannot(format string, arguments ...any) int {
+	fmt.Fprintf(c.stderr, "emqgen: "+format+"\n", arguments...)
+	return exitCannot
+}
+
+// flags returns the flags of the command, which set its fields.
+func (c *command) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("emqgen", flag.ContinueOnError)
 	flags.SetOutput(c.stderr)
-	flags.Usage = func() {
-		fmt.Fprint(c.stderr, "usage: emqgen [flags] [packages]\n\n")
-		flags.PrintDefaults()
-	}
+	flags.Usage = func() { c.usage(c.stderr) }
 	flags.StringVar(&c.options.Dir, "C", "", "work in `dir`")
 	flags.StringVar(&c.options.Tags, "tags", "", "build tags, separated by commas, as a `list`")
 	flags.StringVar(&c.options.Against, "against", "", "compare contracts with the locks of a git `revision`")
@@ -80,8 +79,11 @@ func (c *command) parse(arguments []string) error {
 	flags.BoolVar(&c.verbose, "v", false, "list files as they are written, unchanged or removed")
 	flags.StringVar(&c.language, "lang", "", "write for another `language` in place of Go: "+strings.Join(gen.Languages(), ", "))
 	flags.StringVar(&c.out, "out", "", "with -lang, write into `dir`; default the current directory, or that of -C")
-	flags.BoolVar(&c.directives, "directives", false, "print all directives and their items")
-	flags.StringVar(&c.explain, "explain", "", "explain the diagnostic with this `code`")
+	return flags
+}
+
+func (c *command) parse(arguments []string) error {
+	flags := c.flags()
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -200,16 +202,6 @@ func (c *command) short(path string) string {
 		return path
 	}
 	return relative
-}
-
-func (c *command) explainRule() int {
-	rule := annotations.RuleByCode(c.explain)
-	if rule == nil {
-		fmt.Fprintf(c.stderr, "emqgen: no diagnostic has the code %s\n", c.explain)
-		return exitCannot
-	}
-	fmt.Fprintf(c.stdout, "%s: %s\n\n%s\n", rule.Code, rule.Title, rule.Explanation)
-	return exitFine
 }
 
 // writeFile replaces a file in one step, so that no reader sees half of it.

@@ -68,6 +68,15 @@ func (j Job) Names() JobNames {
 // VersionType returns the type of the job's payload in an older version.
 func (j Job) VersionType(version int) string { return fmt.Sprintf("%sV%d", j.GoName, version) }
 
+// TypeAfter returns the name of the type into which the payload of an older
+// version, by its place in Older, is turned.
+func (j Job) TypeAfter(older int) string {
+	if older+1 < len(j.Older) {
+		return j.VersionType(j.Older[older+1].Version)
+	}
+	return j.Payload.Type
+}
+
 // Upgrade returns the function of the package that makes of a payload of an older
 // version one of the next version that is known.
 func (j Job) Upgrade(version int) string { return "upgrade" + j.VersionType(version) }

@@ -84,13 +84,15 @@ type Job struct {
 	// NamePos is where GoName is decided.
 	NamePos Position `json:"-"`
 	// Doc is the comment above the payload type, without directives.
-	Doc      string   `json:"doc,omitempty"`
-	Payload  Payload  `json:"payload"`
-	Result   *Result  `json:"result,omitempty"`
-	Progress *Result  `json:"progress,omitempty"`
-	Version  int      `json:"version"`
-	Oldest   int      `json:"oldest,omitempty"`
-	Was      []Former `json:"was,omitempty"`
+	Doc      string  `json:"doc,omitempty"`
+	Payload  Payload `json:"payload"`
+	Result   *Result `json:"result,omitempty"`
+	Progress *Result `json:"progress,omitempty"`
+	Version  int     `json:"version"`
+	// VersionPos is where Version is decided.
+	VersionPos Position `json:"-"`
+	Oldest     int      `json:"oldest,omitempty"`
+	Was        []Former `json:"was,omitempty"`
 	// Codec is empty for JSON.
 	Codec    string   `json:"codec,omitempty"`
 	Timeout  Duration `json:"timeout,omitempty"`

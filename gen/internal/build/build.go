@@ -73,11 +73,10 @@ func (b *builder) position(pos token.Pos) ir.Position {
 	return ir.Position{File: filepath.Base(at.Filename), Line: at.Line, Column: at.Column}
 }
 
-// namePos returns where the Go name of a queue or job is decided: at go=, or
-// where it comes from.
-func (b *builder) namePos(d *annotations.Directive, origin token.Pos) ir.Position {
-	if d.Has("go") {
-		origin = d.Argument("go").Pos
+// whereOf returns where an item stands; where it was not written, origin.
+func (b *builder) whereOf(d *annotations.Directive, key string, origin token.Pos) ir.Position {
+	if d.Has(key) {
+		origin = d.Argument(key).Pos
 	}
 	return b.position(origin)
 }
@@ -87,7 +86,7 @@ func (b *builder) queue(d *annotations.Directive) ir.Queue {
 		Name:        d.Text("name"),
 		GoName:      annotations.QueueGoName(d),
 		Pos:         b.position(d.Pos),
-		NamePos:     b.namePos(d, d.Argument("name").Pos),
+		NamePos:     b.whereOf(d, "go", d.Argument("name").Pos),
 		Concurrency: d.Int("concurrency"),
 		Limit:       d.Int("limit"),
 		Rate:        ir.Rate{Jobs: d.Int("rate"), Per: ir.Duration(d.Duration("rate"))},
@@ -111,22 +110,23 @@ func (b *builder) queue(d *annotations.Directive) ir.Queue {
 func (b *builder) job(job *annotations.Job) ir.Job {
 	d := job.Directive("job")
 	built := ir.Job{
-		Name:     job.WireName(),
-		GoName:   job.GoName(),
-		Pos:      b.position(job.Type.Name.Pos()),
-		NamePos:  b.namePos(d, job.Type.Name.Pos()),
-		Doc:      strings.TrimSpace(job.Doc.Text()),
-		Payload:  b.payload(job),
-		Result:   b.result(job, "result"),
-		Progress: b.result(job, "progress"),
-		Version:  max(d.Int("version"), 1),
-		Oldest:   d.Int("oldest"),
-		Was:      b.was(job),
-		Timeout:  ir.Duration(d.Duration("timeout")),
-		NoLimit:  d.Off("timeout"),
-		Priority: d.Int("priority"),
-		Delay:    ir.Duration(d.Duration("delay")),
-		Retry:    retry(job.Directive("retry")),
+		Name:       job.WireName(),
+		GoName:     job.GoName(),
+		Pos:        b.position(job.Type.Name.Pos()),
+		NamePos:    b.whereOf(d, "go", job.Type.Name.Pos()),
+		Doc:        strings.TrimSpace(job.Doc.Text()),
+		Payload:    b.payload(job),
+		Result:     b.result(job, "result"),
+		Progress:   b.result(job, "progress"),
+		Version:    max(d.Int("version"), 1),
+		VersionPos: b.whereOf(d, "version", job.Type.Name.Pos()),
+		Oldest:     d.Int("oldest"),
+		Was:        b.was(job),
+		Timeout:    ir.Duration(d.Duration("timeout")),
+		NoLimit:    d.Off("timeout"),
+		Priority:   d.Int("priority"),
+		Delay:      ir.Duration(d.Duration("delay")),
+		Retry:      retry(job.Directive("retry")),
 		Keep: ir.Keep{
 			Completed: retention(job.Directive("keep"), "completed"),
 			Failed:    retention(job.Directive("keep"), "failed"),

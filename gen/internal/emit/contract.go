@@ -113,10 +113,7 @@ func (f *file) reads(job *ir.Job) jen.Code {
 // declarations that do not compile without the functions that upgrade them.
 func (f *file) older(queue *ir.Queue, job *ir.Job) {
 	for i, older := range job.Older {
-		name, next := job.VersionType(older.Version), job.Payload.Type
-		if i+1 < len(job.Older) {
-			next = job.VersionType(job.Older[i+1].Version)
-		}
+		name, next := job.VersionType(older.Version), job.TypeAfter(i)
 		for j, s := range older.Contract.Structs {
 			if !mentioned(&older.Contract, s.Name) {
 				continue

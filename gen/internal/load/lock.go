@@ -27,6 +27,10 @@ func readLock(dir string) ([]byte, error) {
 	return content, err
 }
 
+// ErrRevision is what every error about a [Revision] is: nothing can be compared
+// with it.
+var ErrRevision = errors.New("contracts cannot be compared with a git revision")
+
 // Revision is a revision of the git repository in which packages lie.
 type Revision struct{ name string }
 
@@ -35,7 +39,7 @@ type Revision struct{ name string }
 func FindRevision(ctx context.Context, dir, name string) (Revision, error) {
 	out, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil || len(out) == 0 {
-		return Revision{}, fmt.Errorf("%w: git knows no revision %q here; in a shallow clone fetch it first%s", ErrLoad, name, because(err))
+		return Revision{}, fmt.Errorf("%w: git knows no revision %q here; in a shallow clone fetch it first%s", ErrRevision, name, because(err))
 	}
 	return Revision{strings.TrimSpace(string(out))}, nil
 }
@@ -44,14 +48,14 @@ func FindRevision(ctx context.Context, dir, name string) (Revision, error) {
 func (r Revision) Lock(ctx context.Context, dir string) ([]byte, error) {
 	listed, err := git(ctx, dir, "ls-tree", "--name-only", r.name, "--", LockName)
 	if err != nil {
-		return nil, fmt.Errorf("%w: list %s of revision %s%s", ErrLoad, LockName, r.name, because(err))
+		return nil, fmt.Errorf("%w: list %s of revision %s%s", ErrRevision, LockName, r.name, because(err))
 	}
 	if len(bytes.TrimSpace(listed)) == 0 {
 		return nil, nil
 	}
 	content, err := git(ctx, dir, "show", r.name+":./"+LockName)
 	if err != nil {
-		return nil, fmt.Errorf("%w: read %s of revision %s%s", ErrLoad, LockName, r.name, because(err))
+		return nil, fmt.Errorf("%w: read %s of revision %s%s", ErrRevision, LockName, r.name, because(err))
 	}
 	return append([]byte{}, content...), nil
 }
@@ -70,6 +74,8 @@ func because(err error) string {
 		return ""
 	case errors.As(err, &failed) && len(failed.Stderr) > 0:
 		return ": " + strings.TrimSpace(string(failed.Stderr))
+	case errors.As(err, &failed):
+		return "" // git was asked to be quiet, and its exit code says nothing more
 	}
 	return ": " + err.Error()
 }

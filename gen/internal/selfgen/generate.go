@@ -10,7 +10,7 @@ import (
 // generate returns the content of every generated file by its name below the
 // module's root.
 func generate(from source) (map[string][]byte, error) {
-	files := map[string][]byte{"docs/directives.md": generateDirectives()}
+	files := map[string][]byte{"docs/directives.md": generateDirectives(), "docs/errors.md": generateErrors()}
 	manifest, err := generateManifest(from)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"strings"
 
 	"github.com/echomq/echomq-go/annotations"
 	"github.com/echomq/echomq-go/gen/ir"
@@ -30,6 +31,7 @@ func Package(pkg *ir.Package, dir string) []annotations.Diagnostic {
 		methods := map[string]owner{}
 		for _, job := range queue.Jobs {
 			v.job(job, methods)
+			v.upgrades(job)
 		}
 	}
 	return v.found
@@ -77,6 +79,19 @@ func (v *validator) job(job ir.Job, methods map[string]owner) {
 			continue
 		}
 		methods[name] = by
+	}
+}
+
+// upgrades refuses older versions of which no function makes payloads of the next
+// one. What type it has is for the compiler to say.
+func (v *validator) upgrades(job ir.Job) {
+	for i, older := range job.Older {
+		name := job.Upgrade(older.Version)
+		if d, declared := v.declared[name]; declared && !strings.HasSuffix(d.Pos.File, "_test.go") {
+			continue
+		}
+		v.report(annotations.RuleUpgradeMissing, job.VersionPos, older.Version, job.Payload.Type,
+			name, job.VersionType(older.Version), job.TypeAfter(i), older.Version+1)
 	}
 }
 
