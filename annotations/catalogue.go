@@ -50,7 +50,7 @@ var (
 		"//emq:%s stands twice on %s; the first is in line %d",
 		"One declaration carries a directive once. Write all its items in one line.")
 	RuleNeedsJob = rule("E007", "directive without a job",
-		"//emq:%s says something about a job, but %s has no //emq:job",
+		"//emq:%s says something about a job, but %s has no //emq:job; write that above it too",
 		"A type becomes a job by //emq:job. The other directives only add to it.")
 	RuleInTest = rule("E008", "directive in a test file",
 		"//emq:%s stands in a test file; declare queues and jobs in files that are part of the package",
@@ -114,7 +114,7 @@ var (
 		"%s takes one age and one count, such as 24h,1000; %s",
 		"A retention is an age, a count, or both in either order; both then hold. A number without a unit is a count of jobs: 24 hours are 24h.")
 	RuleRate = rule("E027", "rate that cannot be used",
-		"%s is not a rate: %s; write jobs, a slash and a duration, such as 100/1s",
+		"%s is not a rate: %s",
 		"A rate is a whole number of jobs, at most 1,000,000, that may start in a length of time of at most 31 days.")
 	RuleCron = rule("E028", "time that cannot be read",
 		"%s",

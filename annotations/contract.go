@@ -98,8 +98,10 @@ func (c checker) was(job *Job, taken map[Former]string) {
 		switch owner := taken[was]; {
 		case !c.declares(was.Queue):
 			reason = fmt.Sprintf("the package declares no queue %q, so no worker of it would find jobs there%s", was.Queue, c.nearestQueue(was.Queue))
+		case was == Former{c.QueueOf(job).Text("name"), job.WireName()}:
+			reason = fmt.Sprintf("%s is the job's own name", was)
 		case owner == job.Type.Name.Name:
-			reason = fmt.Sprintf("%s is given twice, or is the job's own name", was)
+			reason = fmt.Sprintf("%s is given twice", was)
 		case owner != "":
 			reason = fmt.Sprintf("%s is a name of %s", was, owner)
 		}

@@ -1,7 +1,6 @@
 package annotations
 
 import (
-	"fmt"
 	"go/ast"
 	"strings"
 	"time"
@@ -11,10 +10,27 @@ import (
 )
 
 func readCron(v *Value) (*Rule, []any) {
-	if _, err := cron.Parse(v.Text, time.UTC); err != nil {
-		return RuleCron, []any{fmt.Sprintf("%s is not a cron expression: %v; it is written in quotes, as in \"0 9 * * mon-fri\"", quoteOdd(v.Text), err)}
+	_, err := cron.Parse(v.Text, time.UTC)
+	if err == nil {
+		return nil, nil
 	}
-	return nil, nil
+	name, rest, _ := strings.Cut(v.Text, " ")
+	reason := " is not a cron expression: " + err.Error()
+	switch {
+	case name == "@every":
+		reason = " is an interval; write every=" + rest
+	case strings.Contains(name, "TZ="):
+		reason = " names a time zone; write " + rest + " alone in quotes, and tz=" + name[strings.Index(name, "=")+1:] + " behind it"
+	case strings.HasPrefix(name, "@"):
+		reason = " is not a cron expression; of those there are @yearly, @monthly, @weekly, @daily and @hourly"
+	case rest == "":
+		reason += "; it is written in quotes, as in \"0 9 * * mon-fri\""
+	}
+	if part, found := strings.CutPrefix(err.Error(), "failed to parse int from "); found {
+		part, _, _ = strings.Cut(part, ":")
+		reason = " is not a cron expression: " + quoteOdd(part) + " is neither a number nor the name of a month or day in its field"
+	}
+	return RuleCron, []any{quoteOdd(v.Text) + reason}
 }
 
 func readZone(v *Value) (*Rule, []any) {

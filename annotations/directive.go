@@ -1,8 +1,12 @@
 package annotations
 
 import (
+	"cmp"
+	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -68,7 +72,7 @@ func (d *Directive) Span(key string) (pos, end token.Pos) {
 
 // parse reads the items of a directive whose name is known.
 func parse(spec *Spec, written ast.Directive, report *Reporter) *Directive {
-	p := parser{report: report, origin: written.ArgsPos, directive: &Directive{
+	p := parser{report: report, origin: written.ArgsPos, args: written.Args, directive: &Directive{
 		Spec: spec, Pos: written.Slash, End: written.ArgsPos + token.Pos(len(written.Args)),
 	}}
 	words, faults := tokenize(written.Args)
@@ -87,7 +91,10 @@ func parse(spec *Spec, written ast.Directive, report *Reporter) *Directive {
 type parser struct {
 	report    *Reporter
 	origin    token.Pos
+	args      string
 	directive *Directive
+	// meant are keys that were written, if wrongly.
+	meant []string
 }
 
 func (p *parser) pos(offset int) token.Pos { return p.origin + token.Pos(offset) }
@@ -96,7 +103,7 @@ func (p *parser) pos(offset int) token.Pos { return p.origin + token.Pos(offset)
 func (p *parser) item(w word) {
 	spec := p.directive.Spec
 	item := spec.plain()
-	if w.keyed || item == nil {
+	if w.keyed || item == nil || w.head() != "" && spec.Item(w.head()) != nil {
 		item = p.keyed(w)
 	}
 	if item == nil {
@@ -118,42 +125,64 @@ func (p *parser) item(w word) {
 // keyed returns the definition that the key of w names, or reports why there is
 // none.
 func (p *parser) keyed(w word) *Item {
-	spec, key := p.directive.Spec, w.key
-	if !w.keyed && len(w.values) > 0 {
-		key = w.values[0].text
-	}
+	spec, key := p.directive.Spec, w.head()
 	item := spec.Item(key)
-	switch {
-	case key == "" || item == nil:
-		end := w.start + len(key)
-		if !w.keyed {
-			end = w.end
+	if w.keyed && key != "" && item != nil {
+		return item
+	}
+	end := w.end
+	if w.keyed {
+		end = w.start + len(key)
+	}
+	if item == nil || key == "" {
+		written := key
+		if !w.keyed && len(w.values) > 0 {
+			written = w.values[0].text
 		}
-		p.report.Report(RuleUnknownItem, p.pos(w.start), p.pos(end), quoteOdd(key), spec.Name, spec.accepts(), p.elsewhere(key))
-		return nil
-	case !w.keyed:
-		p.report.Report(RuleSyntax, p.pos(w.start), p.pos(w.end), key+" has no value; write "+key+"=VALUE, where it takes "+item.wants())
+		p.meant = append(p.meant, Nearest(key, spec.keys()))
+		p.report.Report(RuleUnknownItem, p.pos(w.start), p.pos(end), quoteOdd(written), spec.Name, spec.accepts(), p.elsewhere(key))
 		return nil
 	}
-	return item
+	p.meant = append(p.meant, key)
+	message := key + " has no value; write " + key + "=VALUE, where it takes " + item.wants()
+	if value, colon := strings.CutPrefix(p.text(w), key+":"); colon {
+		message = "a colon stands in the place of \"=\"; write " + key + "=" + cmp.Or(value, "VALUE")
+	}
+	p.report.Report(RuleSyntax, p.pos(w.start), p.pos(end), message)
+	return nil
 }
 
-// elsewhere says where a key that this directive lacks may have been meant.
-func (p *parser) elsewhere(key string) string {
-	if near := didYouMean(key, p.directive.Spec.keys(), same); near != "" {
-		return near
+// text returns w as it was written.
+func (p *parser) text(w word) string { return p.args[w.start:w.end] }
+
+// head returns the key of w, or what may have been meant as one: the text before
+// a colon.
+func (w word) head() string {
+	if w.keyed || len(w.values) == 0 {
+		return w.key
 	}
-	if lookup(key) != nil {
+	head, _, _ := strings.Cut(w.values[0].text, ":")
+	return head
+}
+
+// elsewhere says where a key that this directive lacks may have been meant: at
+// exactly that name, or else at one that is near.
+func (p *parser) elsewhere(key string) string {
+	spec := p.directive.Spec
+	if key != spec.Name && lookup(key) != nil {
 		return "; " + key + " is a directive of its own: //emq:" + key
 	}
 	var owners []string
 	for i := range table {
-		if table[i].Item(key) != nil {
+		if key != "" && table[i].Item(key) != nil {
 			owners = append(owners, "//emq:"+table[i].Name)
 		}
 	}
 	if len(owners) > 0 {
 		return "; " + key + " is an item of " + join(owners)
+	}
+	if near := didYouMean(key, spec.keys(), same); near != "" {
+		return near
 	}
 	for i := range table {
 		if near := Nearest(key, table[i].keys()); near != "" && len(key) > 3 {
@@ -166,7 +195,11 @@ func (p *parser) elsewhere(key string) string {
 // values reads the values of w as item defines them.
 func (p *parser) values(item *Item, w word) []Value {
 	if len(w.values) > max(1, item.List) {
-		p.report.Report(RuleOneValue, p.pos(w.start), p.pos(w.end), item.title(), item.wants(), len(w.values))
+		wants := item.wants()
+		if item.List > 2 {
+			wants = fmt.Sprintf("at most %d values", item.List)
+		}
+		p.report.Report(RuleOneValue, p.pos(w.start), p.pos(w.end), item.title(), wants, len(w.values))
 		return nil
 	}
 	var values []Value
@@ -175,7 +208,7 @@ func (p *parser) values(item *Item, w word) []Value {
 		switch {
 		case v.Text == none && item.None && len(w.values) == 1:
 			v.Off = true
-		case v.Text == none && !item.takesNone():
+		case v.Text == none && !item.takesNone() && !s.quoted:
 			p.report.Report(RuleNotOff, v.Pos, v.End, item.title(), item.wants())
 			continue
 		default:
@@ -190,10 +223,17 @@ func (p *parser) values(item *Item, w word) []Value {
 	return values
 }
 
-// takesNone reports whether "none" is a proper value: one of the words, a name,
-// or a part of a retention, whose own check explains it.
+// takesNone reports whether "none" is a proper value, one of the words, or one
+// that the check of its kind explains. A name may be none only in quotes, as
+// somebody meant off, more likely.
 func (i *Item) takesNone() bool {
-	return i.Kind != KindDuration && i.Kind != KindInt && i.Kind != KindRate
+	switch i.Kind {
+	case KindField:
+		return i.None
+	case KindWord, KindKeep, KindGoName, KindTypeName, KindCron, KindZone:
+		return true
+	}
+	return false
 }
 
 // ageAndCount refuses a retention with two ages or two counts.
@@ -216,7 +256,7 @@ func (p *parser) missing(written int) {
 	d := p.directive
 	for i := range d.Spec.Items {
 		item := &d.Spec.Items[i]
-		if !item.Required || d.Has(item.Key) {
+		if !item.Required || d.Has(item.Key) || item.Key != "" && slices.Contains(p.meant, item.Key) {
 			continue
 		}
 		if written > 0 && item.Key == "" {

@@ -2,7 +2,6 @@ package annotations
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -75,18 +74,20 @@ var unitWords = map[string]string{
 // guessDuration returns the duration that text most likely means, or "".
 func guessDuration(text string) string {
 	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	n, err := strconv.Atoi(number)
-	if err != nil || n <= 0 {
-		return ""
-	}
 	unit := strings.ToLower(text[len(number):])
+	number = strings.TrimSpace(number)
 	switch {
 	case unit == "":
-		return number + "s"
+		unit = "s"
 	case unitWords[unit] != "":
-		return number + unitWords[unit]
+		unit = unitWords[unit]
 	case unit == "w" || unit == "wk" || unit == "week" || unit == "weeks":
-		return fmt.Sprintf("%dd", 7*n)
+		if n, err := strconv.Atoi(number); err == nil {
+			number, unit = strconv.Itoa(7*n), "d"
+		}
 	}
-	return ""
+	if d, err := ParseDuration(number + unit); err != nil || d == 0 || number == "" {
+		return ""
+	}
+	return number + unit
 }

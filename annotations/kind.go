@@ -72,7 +72,10 @@ func (k Kind) wants(item *Item) string {
 	case KindRate:
 		return "a number of jobs in a duration, such as 100/1s"
 	case KindField:
-		return "fields of the payload such as UserID,Address.City"
+		if item.List > 1 {
+			return "fields of the payload such as UserID,Address.City"
+		}
+		return "a field of the payload such as UserID or Address.City"
 	case KindCron:
 		return `a cron expression such as "0 9 * * mon-fri"`
 	case KindZone:
@@ -179,7 +182,7 @@ func readGoName(v *Value) (*Rule, []any) {
 		return nil, nil
 	}
 	hint := ""
-	if better := upperFirst(v.Text); better != v.Text && token.IsIdentifier(better) && token.IsExported(better) {
+	if better := proposeGoName(v.Text); token.IsIdentifier(better) && better[1:] != v.Text {
 		hint = "; did you mean " + better + "?"
 	}
 	return RuleGoName, []any{quoteOdd(v.Text), hint}
@@ -190,8 +193,13 @@ func readTypeName(v *Value) (*Rule, []any) {
 		return nil, nil
 	}
 	hint := ""
-	if bare := strings.TrimLeft(v.Text, "*"); bare != v.Text && token.IsIdentifier(bare) {
+	switch bare := strings.TrimLeft(v.Text, "*"); {
+	case bare != v.Text && token.IsIdentifier(bare):
 		hint = "; did you mean " + bare + "?"
+	case strings.HasPrefix(v.Text, "[") || strings.HasPrefix(v.Text, "map["):
+		hint = "; declare one, as in type Result " + v.Text
+	case strings.Contains(v.Text, "."):
+		hint = "; declare one, as in type Result = " + v.Text
 	}
 	return RuleTypeName, []any{quoteOdd(v.Text), hint}
 }
@@ -223,21 +231,23 @@ func readDuration(item *Item, v *Value) (*Rule, []any) {
 		return zero(item)
 	}
 	v.Duration = d
-	switch guess := guessDuration(v.Text); {
+	guess := guessDuration(v.Text)
+	reason := quoteOdd(v.Text) + " is not a duration"
+	switch {
 	case err == nil:
 		return nil, nil
 	case err == errNoUnit && guess != "":
 		return RuleNoUnit, []any{v.Text, guess}
 	case err == errTooLong:
-		return RuleDuration, []any{v.Text + " is longer than 292 years"}
+		reason = v.Text + " is longer than 292 years"
 	case err == errTooFine:
-		return RuleDuration, []any{v.Text + " is finer than a millisecond, which the wire cannot carry"}
+		reason = v.Text + " is finer than a millisecond, which the wire cannot carry"
 	case err == errNegative:
-		return RuleDuration, []any{v.Text + " is negative"}
+		reason = v.Text + " is negative"
 	case guess != "":
-		return RuleDuration, []any{fmt.Sprintf("%s is not a duration; did you mean %s?", quoteOdd(v.Text), guess)}
+		return RuleDuration, []any{reason + "; did you mean " + guess + "?"}
 	}
-	return RuleDuration, []any{fmt.Sprintf("%s is not a duration; %s takes %s", quoteOdd(v.Text), item.title(), item.wants())}
+	return RuleDuration, []any{reason + "; " + item.title() + " takes " + item.wants()}
 }
 
 // readField reads the path to a field. Whether there is one is for whoever knows
@@ -289,8 +299,8 @@ func readRate(v *Value) (*Rule, []any) {
 		reason = "it has no slash"
 	case err != nil || jobs < 1 || jobs > maxRateJobs:
 		reason = fmt.Sprintf("%s is not a whole number from 1 to %d", quoteOdd(many), maxRateJobs)
-	case perErr == errNoUnit && guessDuration(span) != "":
-		reason = fmt.Sprintf("%s has no unit; did you mean %s/%s?", span, many, guessDuration(span))
+	case perErr == errNoUnit:
+		reason = span + " has no unit"
 	case perErr == errTooFine:
 		reason = span + " is finer than a millisecond, which the wire cannot carry"
 	case perErr != nil:
@@ -301,7 +311,20 @@ func readRate(v *Value) (*Rule, []any) {
 		v.Int, v.Duration = jobs, per
 		return nil, nil
 	}
-	return RuleRate, []any{quoteOdd(v.Text), reason}
+	cure := "; write jobs, a slash and a duration, such as 100/1s"
+	if guess := guessSpan(span); parted && guess != "" && err == nil && perErr != nil && perErr != errTooFine {
+		cure = "; did you mean " + many + "/" + guess + "?"
+	}
+	return RuleRate, []any{quoteOdd(v.Text), reason + cure}
+}
+
+// guessSpan returns the duration that the time of a rate most likely means: a
+// unit alone is one of it.
+func guessSpan(span string) string {
+	if guess := guessDuration(span); guess != "" {
+		return guess
+	}
+	return guessDuration("1" + span)
 }
 
 // zero refuses a zero and says how to write what it may have meant.

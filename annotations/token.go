@@ -19,6 +19,7 @@ type word struct {
 type scalar struct {
 	text       string // unquoted
 	start, end int
+	quoted     bool
 }
 
 // fault is a place where the text of a directive breaks the grammar.
@@ -77,8 +78,11 @@ func (t *tokenizer) word() word {
 		}
 		w.key, w.keyed = head, true
 		t.offset++
+		if t.strayValue(head) {
+			return w
+		}
 	} else {
-		if t.strayEqual(w.start) {
+		if t.strayEqual(head, w.start) {
 			return w
 		}
 		t.offset = w.start
@@ -90,18 +94,52 @@ func (t *tokenizer) word() word {
 
 // strayEqual reports "key =", which is meant to be "key=": only to name the
 // mistake, as it would else be an item without a value and one without a key.
-func (t *tokenizer) strayEqual(start int) bool {
+func (t *tokenizer) strayEqual(key string, start int) bool {
 	behind := t.offset
 	t.skipSpace()
 	if t.peek() != '=' || behind == start || behind == t.offset {
 		t.offset = behind
 		return false
 	}
+	at := t.offset
 	t.offset++
-	t.fault(t.offset-1, `a space stands before "="; write key=value`)
-	t.skipSpace()
-	t.skipWord()
+	t.faultSpace(at, `a space stands before "="`, key)
 	return true
+}
+
+// strayValue reports "key= value", which is meant to be "key=value". What has a
+// key of its own is another item.
+func (t *tokenizer) strayValue(key string) bool {
+	behind := t.offset
+	if !t.skipSpace() || t.offset == behind || t.peek() == '=' || strings.Contains(t.nextWord(), "=") {
+		t.offset = behind
+		return false
+	}
+	t.offset = behind
+	t.faultSpace(behind-1, `a space stands after "="`, key)
+	return true
+}
+
+// faultSpace reports a space beside the equal sign at a place, and moves behind
+// the value.
+func (t *tokenizer) faultSpace(at int, message, key string) {
+	t.skipSpace()
+	value := t.nextWord()
+	if value == "" {
+		value = "value"
+	}
+	end := t.offset
+	t.offset = at + 1
+	t.fault(at, message+"; write "+key+"="+value)
+	t.offset = end
+	t.skipWord()
+}
+
+// nextWord returns the text up to the next space.
+func (t *tokenizer) nextWord() string {
+	before := t.offset
+	defer func() { t.offset = before }()
+	return t.run("")
 }
 
 // list reads the values of one item, which are separated by commas.
@@ -173,7 +211,7 @@ func (t *tokenizer) faultEmpty() {
 }
 
 func (t *tokenizer) quoted() (scalar, bool) {
-	s := scalar{start: t.offset}
+	s := scalar{start: t.offset, quoted: true}
 	literal, err := strconv.QuotedPrefix(t.rest())
 	if err != nil {
 		t.offset = len(t.text)

@@ -16,13 +16,13 @@ func TestTokenize(t *testing.T) {
 	}{
 		"nothing":      {args: "", want: nil},
 		"a comment":    {args: "// says nothing", want: nil},
-		"a word":       {args: "Receipt", want: []word{{values: []scalar{{"Receipt", 0, 7}}, end: 7}}},
-		"a pair":       {args: "a=b", want: []word{{key: "a", keyed: true, values: []scalar{{"b", 2, 3}}, end: 3}}},
-		"a list":       {args: "a=b,c", want: []word{{key: "a", keyed: true, values: []scalar{{"b", 2, 3}, {"c", 4, 5}}, end: 5}}},
-		"quoted":       {args: `a="b c",` + "`d`", want: []word{{key: "a", keyed: true, values: []scalar{{"b c", 2, 7}, {"d", 8, 11}}, end: 11}}},
-		"more equals":  {args: "a=b=c", want: []word{{key: "a", keyed: true, values: []scalar{{"b=c", 2, 5}}, end: 5}}},
-		"any space":    {args: " a \t b\u00a0", want: []word{{values: []scalar{{"a", 1, 2}}, start: 1, end: 2}, {values: []scalar{{"b", 5, 6}}, start: 5, end: 6}}},
-		"then comment": {args: `a=b // "c`, want: []word{{key: "a", keyed: true, values: []scalar{{"b", 2, 3}}, end: 3}}},
+		"a word":       {args: "Receipt", want: []word{{values: []scalar{{text: "Receipt", start: 0, end: 7}}, end: 7}}},
+		"a pair":       {args: "a=b", want: []word{{key: "a", keyed: true, values: []scalar{{text: "b", start: 2, end: 3}}, end: 3}}},
+		"a list":       {args: "a=b,c", want: []word{{key: "a", keyed: true, values: []scalar{{text: "b", start: 2, end: 3}, {text: "c", start: 4, end: 5}}, end: 5}}},
+		"quoted":       {args: `a="b c",` + "`d`", want: []word{{key: "a", keyed: true, values: []scalar{{text: "b c", start: 2, end: 7, quoted: true}, {text: "d", start: 8, end: 11, quoted: true}}, end: 11}}},
+		"more equals":  {args: "a=b=c", want: []word{{key: "a", keyed: true, values: []scalar{{text: "b=c", start: 2, end: 5}}, end: 5}}},
+		"any space":    {args: " a \t b\u00a0", want: []word{{values: []scalar{{text: "a", start: 1, end: 2}}, start: 1, end: 2}, {values: []scalar{{text: "b", start: 5, end: 6}}, start: 5, end: 6}}},
+		"then comment": {args: `a=b // "c`, want: []word{{key: "a", keyed: true, values: []scalar{{text: "b", start: 2, end: 3}}, end: 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -225,7 +225,7 @@ func (b *builder) result(job *annotations.Job, directive string) *ir.Result {
 	declared, ok := b.lookup(value.Text)
 	switch {
 	case !ok || !declared.Exported():
-		b.report.Report(annotations.RuleTypeName, value.Pos, value.End, value.Text, b.nearestType(value.Text))
+		b.report.Report(annotations.RuleTypeName, value.Pos, value.End, value.Text, b.nearestType(directive, value.Text))
 	case isGeneric(declared.Type()):
 		b.report.Report(annotations.RuleGeneric, value.Pos, value.End, value.Text)
 	default:
@@ -247,9 +247,9 @@ func isGeneric(t types.Type) bool {
 }
 
 // nearestType ends a message with the exported type that was probably meant.
-func (b *builder) nearestType(name string) string {
+func (b *builder) nearestType(directive, name string) string {
 	if types.Universe.Lookup(name) != nil {
-		return "; declare one: type Result " + name
+		return "; declare one: type " + strings.ToUpper(directive[:1]) + directive[1:] + " " + name
 	}
 	var exported []string
 	scope := b.Types.Package.Scope()
