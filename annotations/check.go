@@ -169,7 +169,7 @@ func (c checker) strayJob(job *Job) {
 	case name == "":
 		c.report.Report(RuleWhichQueue, pos, end, strings.Join(declared, ", "), job.Type.Name.Name, declared[0])
 	default:
-		c.report.Report(RuleUnknownQueue, pos, end, name, join(declared), didYouMean(name, declared, same))
+		c.report.Report(RuleUnknownQueue, pos, end, name, join(declared), didYouMean(name, declared, "queue="))
 	}
 }
 

@@ -94,18 +94,19 @@ const again = "again "
 func (c checker) was(job *Job, taken map[Former]string) {
 	for i, was := range c.Was(job) {
 		value := job.Directive("job").Argument("was").Values[i]
-		reason := ""
+		var reason Suggestion
 		switch owner := taken[was]; {
 		case !c.declares(was.Queue):
-			reason = fmt.Sprintf("the package declares no queue %q, so no worker of it would find jobs there%s", was.Queue, c.nearestQueue(was.Queue))
+			reason = c.nearestQueue(was.Queue, "", "/"+was.Name)
+			reason.Message = fmt.Sprintf("the package declares no queue %q, so no worker of it would find jobs there%s", was.Queue, reason)
 		case was == Former{c.QueueOf(job).Text("name"), job.WireName()}:
-			reason = fmt.Sprintf("%s is the job's own name", was)
+			reason.Message = fmt.Sprintf("%s is the job's own name", was)
 		case owner == job.Type.Name.Name:
-			reason = fmt.Sprintf("%s is given twice", was)
+			reason.Message = fmt.Sprintf("%s is given twice", was)
 		case owner != "":
-			reason = fmt.Sprintf("%s is a name of %s", was, owner)
+			reason.Message = fmt.Sprintf("%s is a name of %s", was, owner)
 		}
-		if reason != "" {
+		if reason.Message != "" {
 			c.report.Report(RuleWas, value.Pos, value.End, reason)
 			continue
 		}
@@ -117,36 +118,40 @@ func (c checker) was(job *Job, taken map[Former]string) {
 func (c checker) retired(d *Directive, taken map[Former]string) {
 	retired, known := c.RetiredJob(d)
 	pos, end := d.Span("queue")
-	reason := ""
+	var reason Suggestion
 	switch owner := taken[retired]; {
 	case len(c.Queues) == 0:
-		reason = "the package declares no queue, so it has no workers that could end the job; put //emq:queue above the package clause too"
+		reason.Message = "the package declares no queue, so it has no workers that could end the job; put //emq:queue above the package clause too"
 	case retired.Queue == "":
 		var declared []string
 		for _, queue := range c.Queues {
 			declared = append(declared, queue.Text("name"))
 		}
-		reason = fmt.Sprintf("the package has several queues (%s); name the one of %s: queue=%s", strings.Join(declared, ", "), retired.Name, declared[0])
+		reason.Message = fmt.Sprintf("the package has several queues (%s); name the one of %s: queue=%s", strings.Join(declared, ", "), retired.Name, declared[0])
 	case !known:
-		reason = fmt.Sprintf("the package declares no queue %q%s", retired.Queue, c.nearestQueue(retired.Queue))
+		reason = c.nearestQueue(retired.Queue, "queue=", "")
+		reason.Message = fmt.Sprintf("the package declares no queue %q%s", retired.Queue, reason)
 	case owner == again:
 		pos, end = d.Span("name")
-		reason = fmt.Sprintf("%s is retired twice", retired)
+		reason.Message = fmt.Sprintf("%s is retired twice", retired)
 	case owner != "":
 		pos, end = d.Span("name")
-		reason = fmt.Sprintf("%s is a name of %s, so it is not gone", retired, owner)
+		reason.Message = fmt.Sprintf("%s is a name of %s, so it is not gone", retired, owner)
 	}
-	if reason != "" {
+	if reason.Message != "" {
 		c.report.Report(RuleRetired, pos, end, reason)
 		return
 	}
 	taken[retired] = again
 }
 
-func (c checker) nearestQueue(name string) string {
+// nearestQueue ends a message with the queue that was probably meant, which is to
+// be written between before and after.
+func (c checker) nearestQueue(name, before, after string) Suggestion {
 	var declared []string
 	for _, queue := range c.Queues {
 		declared = append(declared, queue.Text("name"))
 	}
-	return didYouMean(name, declared, same)
+	near := Nearest(name, declared)
+	return DidYouMean(near, before+near+after)
 }

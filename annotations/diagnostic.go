@@ -16,6 +16,9 @@ type Rule struct {
 	Title string
 	// Explanation says, in whole sentences, why it is a mistake and what to do.
 	Explanation string
+	// Vet is set for what emqvet alone looks for: code that compiles, and does
+	// what was hardly meant.
+	Vet bool
 
 	format string
 }
@@ -27,6 +30,9 @@ type Diagnostic struct {
 	// beginning is known.
 	Pos, End token.Position
 	Message  string
+	// Replacement is what to write between Pos and End to do what Message
+	// proposes; "" where it proposes nothing that could be done by that.
+	Replacement string
 }
 
 // String returns "file:line:col: message (code)".
@@ -37,7 +43,13 @@ func (d Diagnostic) String() string {
 // At returns the diagnostic that r was broken between pos and end, which may be
 // zero. The arguments are those that the rule's wording asks for.
 func (r *Rule) At(pos, end token.Position, arguments ...any) Diagnostic {
-	return Diagnostic{Rule: r, Pos: pos, End: end, Message: fmt.Sprintf(r.format, arguments...)}
+	d := Diagnostic{Rule: r, Pos: pos, End: end, Message: fmt.Sprintf(r.format, arguments...)}
+	for _, argument := range arguments {
+		if s, ok := argument.(Suggestion); ok {
+			d.Replacement = s.Replacement
+		}
+	}
+	return d
 }
 
 // Sort orders diagnostics by place and drops those that repeat another one.

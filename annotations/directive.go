@@ -140,15 +140,22 @@ func (p *parser) keyed(w word) *Item {
 			written = w.values[0].text
 		}
 		p.meant = append(p.meant, Nearest(key, spec.keys()))
-		p.report.Report(RuleUnknownItem, p.pos(w.start), p.pos(end), quoteOdd(written), spec.Name, spec.accepts(), p.elsewhere(key))
+		hint := p.elsewhere(key)
+		if value, colon := strings.CutPrefix(p.text(w), key+":"); colon && hint.Replacement != "" {
+			hint.Replacement += "=" + value
+		}
+		p.report.Report(RuleUnknownItem, p.pos(w.start), p.pos(end), quoteOdd(written), spec.Name, spec.accepts(), hint)
 		return nil
 	}
 	p.meant = append(p.meant, key)
-	message := key + " has no value; write " + key + "=VALUE, where it takes " + item.wants()
+	fault := Suggestion{Message: key + " has no value; write " + key + "=VALUE, where it takes " + item.wants()}
 	if value, colon := strings.CutPrefix(p.text(w), key+":"); colon {
-		message = "a colon stands in the place of \"=\"; write " + key + "=" + cmp.Or(value, "VALUE")
+		fault.Message = "a colon stands in the place of \"=\"; write " + key + "=" + cmp.Or(value, "VALUE")
+		if value != "" {
+			fault.Replacement = key + "=" + value
+		}
 	}
-	p.report.Report(RuleSyntax, p.pos(w.start), p.pos(end), message)
+	p.report.Report(RuleSyntax, p.pos(w.start), p.pos(end), fault)
 	return nil
 }
 
@@ -167,10 +174,10 @@ func (w word) head() string {
 
 // elsewhere says where a key that this directive lacks may have been meant: at
 // exactly that name, or else at one that is near.
-func (p *parser) elsewhere(key string) string {
+func (p *parser) elsewhere(key string) Suggestion {
 	spec := p.directive.Spec
 	if key != spec.Name && lookup(key) != nil {
-		return "; " + key + " is a directive of its own: //emq:" + key
+		return Suggestion{Message: "; " + key + " is a directive of its own: //emq:" + key}
 	}
 	var owners []string
 	for i := range table {
@@ -179,17 +186,17 @@ func (p *parser) elsewhere(key string) string {
 		}
 	}
 	if len(owners) > 0 {
-		return "; " + key + " is an item of " + join(owners)
+		return Suggestion{Message: "; " + key + " is an item of " + join(owners)}
 	}
-	if near := didYouMean(key, spec.keys(), same); near != "" {
-		return near
+	if near := Nearest(key, spec.keys()); near != "" {
+		return DidYouMean(near, near)
 	}
 	for i := range table {
 		if near := Nearest(key, table[i].keys()); near != "" && len(key) > 3 {
-			return "; did you mean " + near + ", which is an item of //emq:" + table[i].Name + "?"
+			return DidYouMean(near+", which is an item of //emq:"+table[i].Name, "")
 		}
 	}
-	return ""
+	return Suggestion{}
 }
 
 // values reads the values of w as item defines them.

@@ -181,9 +181,9 @@ func readGoName(v *Value) (*Rule, []any) {
 	if token.IsIdentifier(v.Text) && token.IsExported(v.Text) {
 		return nil, nil
 	}
-	hint := ""
+	var hint Suggestion
 	if better := proposeGoName(v.Text); token.IsIdentifier(better) && better[1:] != v.Text {
-		hint = "; did you mean " + better + "?"
+		hint = DidYouMean(better, better)
 	}
 	return RuleGoName, []any{quoteOdd(v.Text), hint}
 }
@@ -192,14 +192,14 @@ func readTypeName(v *Value) (*Rule, []any) {
 	if token.IsIdentifier(v.Text) {
 		return nil, nil
 	}
-	hint := ""
+	var hint Suggestion
 	switch bare := strings.TrimLeft(v.Text, "*"); {
 	case bare != v.Text && token.IsIdentifier(bare):
-		hint = "; did you mean " + bare + "?"
+		hint = DidYouMean(bare, bare)
 	case strings.HasPrefix(v.Text, "[") || strings.HasPrefix(v.Text, "map["):
-		hint = "; declare one, as in type Result " + v.Text
+		hint.Message = "; declare one, as in type Result " + v.Text
 	case strings.Contains(v.Text, "."):
-		hint = "; declare one, as in type Result = " + v.Text
+		hint.Message = "; declare one, as in type Result = " + v.Text
 	}
 	return RuleTypeName, []any{quoteOdd(v.Text), hint}
 }
@@ -210,7 +210,7 @@ func readWord(item *Item, v *Value) (*Rule, []any) {
 			return nil, nil
 		}
 	}
-	return RuleWord, []any{quoteOdd(v.Text), item.title(), item.wants(), didYouMean(v.Text, item.Words, same)}
+	return RuleWord, []any{quoteOdd(v.Text), item.title(), item.wants(), didYouMean(v.Text, item.Words, "")}
 }
 
 func readInt(item *Item, v *Value) (*Rule, []any) {
@@ -245,7 +245,9 @@ func readDuration(item *Item, v *Value) (*Rule, []any) {
 	case err == errNegative:
 		reason = v.Text + " is negative"
 	case guess != "":
-		return RuleDuration, []any{reason + "; did you mean " + guess + "?"}
+		hint := DidYouMean(guess, guess)
+		hint.Message = reason + hint.Message
+		return RuleDuration, []any{hint}
 	}
 	return RuleDuration, []any{reason + "; " + item.title() + " takes " + item.wants()}
 }

@@ -14,27 +14,37 @@ var squeezed = regexp.MustCompile(`^(?://|/\*)\+?(?i:emq)\s*[:.=_/-]\s*([A-Za-z_
 var spaced = regexp.MustCompile(`^(?://|/\*)\s*\+?(?i:emq)\s*[:.]?\s*([A-Za-z_]+)`)
 
 // nearMiss reports whether comment, which is not a directive, was meant to be
-// one, and of which name.
-func nearMiss(comment string) (name string, missed bool) {
+// one, and of which name. The replacement is the whole comment, as a directive.
+func nearMiss(comment string) (name Suggestion, missed bool) {
 	if m := squeezed.FindStringSubmatch(comment); m != nil {
-		name = strings.ToLower(m[1])
-		if near := Nearest(name, names()); near != "" {
-			name = near
+		meant := strings.ToLower(m[1])
+		if near := Nearest(meant, names()); near != "" {
+			meant = near
 		}
-		if name == "" {
-			name = "job"
+		if meant == "" {
+			return Suggestion{Message: "job"}, true
 		}
-		return name, true
+		return Suggestion{meant, asDirective(comment, m[0], meant)}, true
 	}
 	m := spaced.FindStringSubmatch(comment)
 	if m == nil {
-		return "", false
+		return Suggestion{}, false
 	}
-	name = strings.ToLower(m[1])
-	if lookup(name) == nil || !strings.Contains(m[0], ":") {
-		return "", false
+	meant := strings.ToLower(m[1])
+	if lookup(meant) == nil || !strings.Contains(m[0], ":") {
+		return Suggestion{}, false
 	}
-	return name, true
+	return Suggestion{meant, asDirective(comment, m[0], meant)}, true
+}
+
+// asDirective returns a line comment with the directive's name in the place of
+// its beginning; "" where that gives no directive.
+func asDirective(comment, beginning, name string) string {
+	rest, line := strings.CutPrefix(comment, beginning)
+	if !line || !strings.HasPrefix(comment, "//") || lookup(name) == nil || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		return ""
+	}
+	return "//" + Prefix + name + rest
 }
 
 // quoted shortens the first line of a comment for a message.

@@ -106,9 +106,9 @@ func (s *scanner) file(file *ast.File) {
 func (s *scanner) comment(c *ast.Comment, on ground) *Directive {
 	written, ok := ast.ParseDirective(c.Slash, c.Text)
 	if !ok {
-		if name, missed := nearMiss(c.Text); missed {
+		if meant, missed := nearMiss(c.Text); missed {
 			s.misspelled = true
-			s.report.Report(RuleNearMiss, c.Pos(), c.End(), firstWords(c.Text), name)
+			s.report.Report(RuleNearMiss, c.Pos(), c.End(), firstWords(c.Text), meant)
 		}
 		return nil
 	}
@@ -129,14 +129,14 @@ func (s *scanner) comment(c *ast.Comment, on ground) *Directive {
 }
 
 func (s *scanner) unknown(written ast.Directive) {
-	hint := ""
+	var hint Suggestion
 	for _, name := range names() {
 		if rest, ok := strings.CutPrefix(strings.ToLower(written.Name), name); ok && rest != "" && !isLetter(rest[0]) {
-			hint = "; after //emq:" + name + " comes a space"
+			hint.Message = "; after //emq:" + name + " comes a space"
 		}
 	}
-	if hint == "" {
-		hint = didYouMean(written.Name, names(), func(near string) string { return "//" + Prefix + near })
+	if near := Nearest(written.Name, names()); hint.Message == "" && near != "" {
+		hint = DidYouMean("//"+Prefix+near, "//"+Prefix+near)
 	}
 	end := written.Slash + token.Pos(len("//"+Prefix)+len(written.Name))
 	s.report.Report(RuleUnknownDirective, written.Slash, end, written.Name, join(names()), hint)

@@ -62,14 +62,31 @@ func distance(a, b string) int {
 	return previous[len(b)]
 }
 
-// didYouMean returns the end of a message that names the nearest candidate, or
-// "" where none is near.
-func didYouMean(word string, candidates []string, format func(string) string) string {
-	near := Nearest(word, candidates)
-	if near == "" {
-		return ""
-	}
-	return "; did you mean " + format(near) + "?"
+// Suggestion is an argument of a rule: the part of the message that proposes
+// something, and the text that does what it proposes.
+type Suggestion struct {
+	// Message is what stands in the diagnostic's message.
+	Message string
+	// Replacement is what to write between the diagnostic's Pos and End; "" where
+	// no text there would do.
+	Replacement string
 }
 
-func same(s string) string { return s }
+// String returns the message.
+func (s Suggestion) String() string { return s.Message }
+
+// DidYouMean ends a message with what was probably meant; without it, it is
+// empty. The replacement is what is to be written.
+func DidYouMean(meant, replacement string) Suggestion {
+	if meant == "" {
+		return Suggestion{}
+	}
+	return Suggestion{"; did you mean " + meant + "?", replacement}
+}
+
+// didYouMean ends a message with the candidate that is nearest to word, if one
+// is near. It is written behind a prefix.
+func didYouMean(word string, candidates []string, prefix string) Suggestion {
+	near := Nearest(word, candidates)
+	return DidYouMean(near, prefix+near)
+}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"go/token"
+	"os"
 	"path/filepath"
+
+	"golang.org/x/tools/go/packages"
 
 	"github.com/echomq/echomq-go/annotations"
 	"github.com/echomq/echomq-go/gen/internal/build"
@@ -70,23 +73,55 @@ func Run(ctx context.Context, options Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{files: token.NewFileSet(), result: &Result{Files: map[string][]byte{}}}
-	r.report = annotations.NewReporter(r.files)
-	if r.contracts, err = newContracts(ctx, options); err != nil {
+	contracts, err := newContracts(ctx, options)
+	if err != nil {
 		return nil, err
 	}
+	r := newRun(token.NewFileSet(), contracts)
 	for _, pkg := range found {
-		source, err := load.Parse(r.files, pkg)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", load.ErrLoad, err)
-		}
-		if source == nil {
-			continue
-		}
-		if err := r.read(ctx, source); err != nil {
+		if err := r.parse(ctx, pkg, os.ReadFile); err != nil {
 			return nil, err
 		}
 	}
+	return r.finish(ctx)
+}
+
+// run is one call of [Run] or [Package].
+type run struct {
+	files  *token.FileSet
+	report *annotations.Reporter
+	result *Result
+	// resolve finds the types of packages.
+	resolve func(roots []load.Root) []*load.Types
+	// sound are the packages whose directives are free of mistakes.
+	sound []build.Input
+	*contracts
+}
+
+func newRun(files *token.FileSet, contracts *contracts) *run {
+	return &run{
+		files:     files,
+		report:    annotations.NewReporter(files),
+		result:    &Result{Files: map[string][]byte{}},
+		resolve:   func(roots []load.Root) []*load.Types { return load.Resolve(files, roots) },
+		contracts: contracts,
+	}
+}
+
+// parse parses a package, finds its directives and checks them.
+func (r *run) parse(ctx context.Context, pkg *packages.Package, read load.ReadFile) error {
+	source, err := load.Parse(r.files, pkg, read)
+	if err != nil {
+		return fmt.Errorf("%w: %w", load.ErrLoad, err)
+	}
+	if source == nil {
+		return nil
+	}
+	return r.read(ctx, source)
+}
+
+// finish generates what was parsed, and returns everything that was found out.
+func (r *run) finish(ctx context.Context) (*Result, error) {
 	if err := r.generate(ctx); err != nil {
 		return nil, err
 	}
@@ -95,16 +130,6 @@ func Run(ctx context.Context, options Options) (*Result, error) {
 		return r.result, nil
 	}
 	return r.result, r.unused()
-}
-
-// run is one call of [Run].
-type run struct {
-	files  *token.FileSet
-	report *annotations.Reporter
-	result *Result
-	// sound are the packages whose directives are free of mistakes.
-	sound []build.Input
-	*contracts
 }
 
 // read finds the directives of a package and checks them.
@@ -145,7 +170,7 @@ func (r *run) generate(ctx context.Context) error {
 	for i, in := range r.sound {
 		roots[i] = load.Root{Source: in.Source, Names: build.Mentioned(in.Facts)}
 	}
-	for i, resolved := range load.Resolve(r.files, roots) {
+	for i, resolved := range r.resolve(roots) {
 		in := r.sound[i]
 		in.Types = resolved
 		report := annotations.NewReporter(r.files)

@@ -6,6 +6,7 @@ package gen_test
 import (
 	"go/token"
 	"go/types"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestPrunedTypesAreComplete(t *testing.T) {
 
 	files, compared := token.NewFileSet(), 0
 	for _, meta := range metadata {
-		source, err := load.Parse(files, meta)
+		source, err := load.Parse(files, meta, os.ReadFile)
 		require.NoError(t, err)
 		if source == nil || len(source.Broken) > 0 {
 			continue

@@ -257,7 +257,7 @@ func TestLinesPerJob(t *testing.T) {
 }
 
 // TestEveryRuleIsExercised holds that each diagnostic of the catalogue stands
-// in what some case wants.
+// in what some case wants; what emqvet alone finds is tested beside it.
 func TestEveryRuleIsExercised(t *testing.T) {
 	t.Parallel()
 	found, err := readCases(casesDir)
@@ -273,7 +273,7 @@ func TestEveryRuleIsExercised(t *testing.T) {
 		require.Regexp(t, `^E\d{3}$`, rule.Code)
 		require.NotEmpty(t, rule.Title)
 		require.NotEmpty(t, rule.Explanation)
-		if !strings.Contains(wanted.String(), "("+rule.Code+")\n") {
+		if !rule.Vet && !strings.Contains(wanted.String(), "("+rule.Code+")\n") {
 			t.Errorf("no case for %s, %s", rule.Code, rule.Title)
 		}
 	}

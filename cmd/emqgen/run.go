@@ -141,15 +141,15 @@ func (c *command) generate(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	switch plan, err := newPlan(result); {
+	switch steps, err := result.Compare(os.ReadFile); {
 	case err != nil:
 		return 0, err
 	case c.dump:
 		return exitFine, c.printJSON(result)
 	case c.check:
-		return c.printStale(plan)
+		return c.printStale(steps)
 	default:
-		return exitFine, c.carryOut(plan)
+		return exitFine, c.carryOut(steps)
 	}
 }
 

@@ -78,7 +78,10 @@ type WireField struct {
 	Optional bool
 	// Redacted is set where its value is not to be shown.
 	Redacted bool
-	Type     WireType
+	// Public is set where its value may be shown, whatever its name. It is no part
+	// of the contract.
+	Public bool
+	Type   WireType
 	// Pos is where the field is declared; zero outside the package.
 	Pos Position
 }

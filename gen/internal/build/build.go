@@ -247,9 +247,9 @@ func isGeneric(t types.Type) bool {
 }
 
 // nearestType ends a message with the exported type that was probably meant.
-func (b *builder) nearestType(directive, name string) string {
+func (b *builder) nearestType(directive, name string) annotations.Suggestion {
 	if types.Universe.Lookup(name) != nil {
-		return "; declare one: type " + strings.ToUpper(directive[:1]) + directive[1:] + " " + name
+		return annotations.Suggestion{Message: "; declare one: type " + strings.ToUpper(directive[:1]) + directive[1:] + " " + name}
 	}
 	var exported []string
 	scope := b.Types.Package.Scope()
@@ -258,8 +258,6 @@ func (b *builder) nearestType(directive, name string) string {
 			exported = append(exported, candidate)
 		}
 	}
-	if near := annotations.Nearest(name, exported); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
+	near := annotations.Nearest(name, exported)
+	return annotations.DidYouMean(near, near)
 }

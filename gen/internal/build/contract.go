@@ -32,8 +32,8 @@ func (b *builder) contract(job *annotations.Job) ir.Contract {
 func (b *builder) was(job *annotations.Job) []ir.Former {
 	var former []ir.Former
 	for i, was := range b.Facts.Was(job) {
-		pos := job.Directive("job").Argument("was").Values[i].Pos
-		former = append(former, ir.Former{Queue: was.Queue, Name: was.Name, Pos: b.position(pos)})
+		value := job.Directive("job").Argument("was").Values[i]
+		former = append(former, ir.Former{Queue: was.Queue, Name: was.Name, Pos: b.position(value.Pos)})
 	}
 	return former
 }
@@ -198,7 +198,7 @@ func (f *wireFields) field(field *types.Var, text string, optional bool) ir.Wire
 	tag := readTag(text)
 	described := ir.WireField{
 		Name: tag.name, GoName: field.Name(), Optional: optional || leftOut(field.Type(), text),
-		Redacted: isRedacted(text), Type: f.typeOf(field.Type(), f.owner+field.Name()),
+		Redacted: tagged(text, annotations.TagRedact), Public: tagged(text, annotations.TagPublic), Type: f.typeOf(field.Type(), f.owner+field.Name()),
 		Pos: f.inPackage(field.Pos(), field.Pkg()),
 	}
 	if described.Name == "" {
@@ -243,6 +243,7 @@ func isQuoted(text string) bool {
 	return false
 }
 
-// isRedacted reports whether a field's tag says that its value is not to be
-// shown.
-func isRedacted(text string) bool { return reflect.StructTag(text).Get("emq") == "redact" }
+// tagged reports whether a field has the struct tag of ours with the given value.
+func tagged(text, value string) bool {
+	return reflect.StructTag(text).Get(annotations.FieldTagKey) == value
+}

@@ -55,11 +55,14 @@ func (c *crossing) tag(field *types.Var, text string, at place) jsonTag {
 }
 
 func (c *crossing) checkTag(field *types.Var, text string, at place) {
-	if value, ours := reflect.StructTag(text).Lookup("emq"); ours && value != "redact" {
-		c.refuse(annotations.RuleTag, at, fmt.Sprintf("the tag of %s has emq:%q, which has no meaning; there is emq:\"redact\"", at.path, value))
-	}
-	if isRedacted(text) && readTag(text).skip {
-		c.refuse(annotations.RuleTag, at, "the tag of "+at.path+` has emq:"redact", and the field does not cross the wire`)
+	switch value, ours := reflect.StructTag(text).Lookup(annotations.FieldTagKey); {
+	case ours && !annotations.IsFieldTag(value):
+		hint := annotations.FieldTagHint(value)
+		hint.Message = fmt.Sprintf("the tag of %s has emq:%q, which has no meaning%s", at.path, value, hint)
+		hint.Replacement = c.retagged(field, at, fmt.Sprintf("emq:%q", value), hint.Replacement)
+		c.refuse(annotations.RuleTag, at, hint)
+	case ours && readTag(text).skip:
+		c.refuse(annotations.RuleTag, at, fmt.Sprintf("the tag of %s has emq:%q, and the field does not cross the wire", at.path, value))
 	}
 	value, ok := reflect.StructTag(text).Lookup("json")
 	if !ok {
@@ -85,11 +88,20 @@ func (c *crossing) checkOption(field *types.Var, option string, at place) {
 		c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has option string, which encoding/json ignores for "+c.string(field.Type()))
 		return
 	}
-	hint := ""
-	if near := annotations.Nearest(option, jsonOptions); near != "" {
-		hint = "; did you mean " + near + "?"
+	near := annotations.Nearest(option, jsonOptions)
+	hint := annotations.DidYouMean(near, c.retagged(field, at, ","+option, ","+near))
+	hint.Message = "the tag of " + at.path + " has option " + option + ", which encoding/json ignores" + hint.Message
+	c.refuse(annotations.RuleTag, at, hint)
+}
+
+// retagged returns the tag of a field, which is at a place, with another text in
+// the place of a part; "" where it is not known which part that is.
+func (c *crossing) retagged(field *types.Var, at place, part, other string) string {
+	tag := c.tagsByField()[field.Pos()]
+	if tag == nil || tag.Pos() != at.pos || other == "" || strings.Count(tag.Value, part) != 1 {
+		return ""
 	}
-	c.refuse(annotations.RuleTag, at, "the tag of "+at.path+" has option "+option+", which encoding/json ignores"+hint)
+	return strings.Replace(tag.Value, part, other, 1)
 }
 
 // quotable reports whether encoding/json can write a value of type t inside a

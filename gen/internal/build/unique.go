@@ -3,6 +3,7 @@ package build
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/echomq/echomq-go/annotations"
@@ -62,7 +63,8 @@ func (b *builder) uniqueField(payload *types.TypeName, value annotations.Value, 
 		return ir.UniqueField{}, false
 	}
 	at, title := payload.Type(), payload.Name()
-	for i, name := range strings.Split(value.Text, ".") {
+	names := strings.Split(value.Text, ".")
+	for i, name := range names {
 		if i > 0 {
 			if m, writes := firstMethod(at, true, marshalJSON, marshalText); writes {
 				return refuse(title + " writes itself by " + m.name + ", so its fields do not cross the wire")
@@ -70,7 +72,7 @@ func (b *builder) uniqueField(payload *types.TypeName, value annotations.Value, 
 		}
 		object, steps, _ := types.LookupFieldOrMethod(at, true, b.Types.Package, name)
 		if _, found := object.(*types.Var); !found {
-			b.report.Report(annotations.RuleUnknownField, value.Pos, value.End, title, name, nearestField(at, name))
+			b.report.Report(annotations.RuleUnknownField, value.Pos, value.End, title, name, nearestField(at, names, i))
 			return ir.UniqueField{}, false
 		}
 		for _, step := range steps {
@@ -169,11 +171,12 @@ func structOf(t types.Type) *types.Struct {
 	return structure
 }
 
-// nearestField ends a message with the field that was probably meant.
-func nearestField(t types.Type, name string) string {
+// nearestField ends a message with the field of t that was probably meant by the
+// name at an index of the path to a field.
+func nearestField(t types.Type, path []string, index int) annotations.Suggestion {
 	structure := structOf(t)
 	if structure == nil {
-		return ", for it is no struct"
+		return annotations.Suggestion{Message: ", for it is no struct"}
 	}
 	var names []string
 	for i := range structure.NumFields() {
@@ -181,8 +184,8 @@ func nearestField(t types.Type, name string) string {
 			names = append(names, field.Name())
 		}
 	}
-	if near := annotations.Nearest(name, names); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
+	near := annotations.Nearest(path[index], names)
+	meant := slices.Clone(path)
+	meant[index] = near
+	return annotations.DidYouMean(near, strings.Join(meant, "."))
 }

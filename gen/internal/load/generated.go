@@ -3,7 +3,6 @@ package load
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -28,8 +27,8 @@ const (
 // generatedIn says what stands in the place of the generated file of dir. It
 // asks the directory itself: the go command does not list every file that it
 // cannot read.
-func generatedIn(dir string) (Generated, error) {
-	content, err := os.ReadFile(filepath.Join(dir, Output))
+func generatedIn(dir string, read ReadFile) (Generated, error) {
+	content, err := read(filepath.Join(dir, Output))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Absent, nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,8 +15,8 @@ import (
 const LockName = "emq.lock"
 
 // readLock returns the content of the lock in dir; nil where there is none.
-func readLock(dir string) ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(dir, LockName))
+func readLock(dir string, read ReadFile) ([]byte, error) {
+	content, err := read(filepath.Join(dir, LockName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

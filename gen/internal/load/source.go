@@ -52,14 +52,17 @@ type File struct {
 	Constraint string
 }
 
+// ReadFile returns the content of a file, as [os.ReadFile] does.
+type ReadFile func(path string) ([]byte, error)
+
 // Parse reads the source of pkg, unless it cannot hold a directive and there is
 // neither a generated file nor a lock: then it returns nil.
-func Parse(files *token.FileSet, pkg *packages.Package) (*Source, error) {
-	generated, err := generatedIn(pkg.Dir)
+func Parse(files *token.FileSet, pkg *packages.Package, read ReadFile) (*Source, error) {
+	generated, err := generatedIn(pkg.Dir, read)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := readLock(pkg.Dir)
+	lock, err := readLock(pkg.Dir, read)
 	if err != nil {
 		return nil, err
 	}
@@ -71,27 +74,32 @@ func Parse(files *token.FileSet, pkg *packages.Package) (*Source, error) {
 	}{
 		{pkg.GoFiles, &source.Files},
 		{testFiles(pkg.Dir), &source.Tests},
-		{goFiles(pkg.IgnoredFiles), &source.Ignored},
-		{leftOut(pkg), &source.Ignored},
+		{append(goFiles(pkg.IgnoredFiles), leftOut(pkg)...), &source.Ignored},
 	}
+	contents := map[string][]byte{}
 	for _, group := range groups {
 		for _, path := range group.paths {
 			if filepath.Base(path) == Output {
 				continue
 			}
-			content, err := os.ReadFile(path)
+			content, err := read(path)
 			if err != nil {
 				return nil, err
 			}
-			if slices.ContainsFunc(*group.into, func(f *File) bool { return f.Path == path }) {
-				continue
-			}
 			relevant = relevant || mayHoldDirective(content)
-			*group.into = append(*group.into, source.parse(files, path, content))
+			contents[path] = content
 		}
 	}
 	if !relevant {
 		return nil, nil
+	}
+	for _, group := range groups {
+		for _, path := range group.paths {
+			known := slices.ContainsFunc(*group.into, func(f *File) bool { return f.Path == path })
+			if content, kept := contents[path]; kept && !known {
+				*group.into = append(*group.into, source.parse(files, path, content))
+			}
+		}
 	}
 	source.nameFromFiles()
 	return source, nil

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"go/ast"
 	"go/token"
 	"go/types"
 
@@ -52,11 +53,19 @@ func (c *checker) check(meta *packages.Package) *Types {
 	if done := c.checked[meta.PkgPath]; done != nil {
 		return done
 	}
+	result := declarationsOf(c.files, meta, c.parsed(meta).files, importer{checker: c, meta: meta})
+	c.checked[meta.PkgPath] = result
+	return result
+}
+
+// declarationsOf type-checks the declarations of a package, but no bodies of
+// functions.
+func declarationsOf(files *token.FileSet, meta *packages.Package, syntax []*ast.File, imports types.Importer) *Types {
 	result := &Types{}
 	config := &types.Config{
 		IgnoreFuncBodies: true,
 		FakeImportC:      true,
-		Importer:         importer{checker: c, meta: meta},
+		Importer:         imports,
 		Error: func(err error) {
 			if err, ok := err.(types.Error); ok {
 				result.Errors = append(result.Errors, err)
@@ -67,9 +76,31 @@ func (c *checker) check(meta *packages.Package) *Types {
 		config.GoVersion = "go" + meta.Module.GoVersion
 	}
 	// Errors were collected; a package is returned in any case.
-	result.Package, _ = config.Check(meta.PkgPath, c.files, c.parsed(meta).files, nil)
-	c.checked[meta.PkgPath] = result
+	result.Package, _ = config.Check(meta.PkgPath, files, syntax, nil)
 	return result
+}
+
+// ResolveWith is [Resolve] for one package, of whose imports the types are known.
+func ResolveWith(files *token.FileSet, source *Source, imports []*types.Package) *Types {
+	return declarationsOf(files, source.Meta, Syntax(source.Files), known(imports))
+}
+
+// known are packages of which the types are known.
+type known []*types.Package
+
+// Import returns the package at path, or an empty one in its place.
+func (k known) Import(path string) (*types.Package, error) {
+	for _, p := range k {
+		if p.Path() == path {
+			return p, nil
+		}
+	}
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	missing := types.NewPackage(path, AssumedName(path))
+	missing.MarkComplete()
+	return missing, nil
 }
 
 // importer gives one package the packages that it imports.

@@ -28,6 +28,17 @@ by ` + "`emqgen explain E011`" + `, and directives by ` + "`emqgen help retry`" 
 	for _, spec := range annotations.Directives() {
 		writeDirective(&page, spec)
 	}
+	page.WriteString(`
+# The struct tag
+
+A field of a payload has the tag ` + "`" + annotations.FieldTagKey + ":\"VALUE\"`" + ` where more is to be said about it:
+
+| value | meaning |
+|---|---|
+`)
+	for _, tag := range annotations.FieldTags() {
+		fmt.Fprintf(&page, "| `%s` | %s |\n", tag.Value, cell(tag.Doc))
+	}
 	return page.Bytes()
 }
 
@@ -43,6 +54,9 @@ What ` + "`emqgen`" + ` refuses, with an example of each and what is then said:
 file, line, column, what is wrong and what to do, and the code, which is stable.
 ` + "`emqgen explain E011`" + ` prints the same. Nothing is written as long as anything is
 wrong.
+
+What begins with E1 only [emqvet](guide/vet.md) looks for: code that compiles, and
+does what was hardly meant.
 `)
 	for _, rule := range annotations.Rules() {
 		fmt.Fprintf(&page, "\n## %s: %s\n\n%s\n\n```\n%s```\n", rule.Code, rule.Title, prose(rule.Explanation), rule.Example())

@@ -78,13 +78,17 @@ var rules = []rule{
 	{path: "lua/lint", ours: []string{"lua/header", "runtime/wire"}, theirs: []string{gopherLua}, never: append([]string{goRedis}, forTests...)},
 
 	{path: "annotations", ours: []string{"runtime/cron", "runtime/wire"}},
+	{path: "gen/vet",
+		ours:   []string{"annotations", "gen", "gen/ir"},
+		theirs: []string{xTools},
+		never:  notInGenerators},
 	{path: "gen/...",
 		ours:   []string{"annotations", "lua/header", "runtime/wire", "gen/..."},
 		theirs: []string{jennifer, xTools, "golang.org/x/mod"},
 		never:  notInGenerators},
 
 	{path: "cmd/emqgen", ours: []string{"annotations", "gen/...", "runtime/wire"}, theirs: []string{xTools}, never: notInGenerators},
-	{path: "cmd/emqvet", ours: []string{"annotations", "gen/...", "runtime/wire"}, theirs: []string{xTools}, never: notInGenerators, optional: true},
+	{path: "cmd/emqvet", ours: []string{"annotations", "gen/...", "runtime/wire"}, theirs: []string{xTools}, never: notInGenerators},
 	{path: "cmd/emq/...", ours: []string{"..."}, theirs: []string{goRedis, "github.com/spf13/cobra"}, never: forTests, optional: true},
 
 	{path: "examples/...",
