@@ -87,7 +87,7 @@ func TestParseDuration(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got, text)
 	}
-	for _, text := range []string{"", "30", "-1s", "-1d", "1us", "106752d", "99999999999999999999d", "106751d24h", "1w", "d", "1d-1h", "1 s"} {
+	for _, text := range []string{"", "30", "-1s", "-1d", "1us", "106752d", "99999999999999999999d", "106751d24h", "1w", "d", "1d-1h", "1d-0h", "1d+2h", "1 s"} {
 		_, err := annotations.ParseDuration(text)
 		require.Error(t, err, text)
 	}

@@ -34,6 +34,9 @@ func ParseDuration(text string) (time.Duration, error) {
 			return 0, errTooLong
 		}
 		total, rest = time.Duration(n)*day, m[2]
+		if strings.HasPrefix(rest, "+") || strings.HasPrefix(rest, "-") {
+			return 0, errDuration
+		}
 	}
 	if rest == "" && text != "" {
 		return total, nil

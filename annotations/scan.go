@@ -68,7 +68,8 @@ type scanner struct {
 	report *Reporter
 	facts  *Facts
 	// misspelled is set when the comment at hand has a directive whose name is
-	// not known: it may be the one that the others lack.
+	// not known, or that does not belong there: it may be the one that the others
+	// lack.
 	misspelled bool
 }
 
@@ -123,6 +124,7 @@ func (s *scanner) comment(c *ast.Comment, on ground) *Directive {
 	}
 	d := parse(spec, written, s.report)
 	if !s.inPlace(d, on) {
+		s.misspelled = true
 		return nil
 	}
 	return d

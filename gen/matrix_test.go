@@ -9,6 +9,7 @@ package gen_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,19 +49,25 @@ func TestMatrix(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte(casesGoMod), 0o644))
-	cells := map[string][]cell{}
+	cells, said := map[string][]cell{}, map[string]outcome{}
 	for _, spec := range annotations.Directives() {
 		cells[spec.Name] = matrixOf(&spec)
 		for i, c := range cells[spec.Name] {
+			if c.file == "" {
+				u := inTime(t, c.source, c.title)
+				said[cellDir(&spec, i)] = outcome{errorsFile: printed(u.diagnostics)}
+				continue
+			}
 			require.NoError(t, writeTree(filepath.Join(root, cellDir(&spec, i)), c.files()))
 		}
 	}
+	// Only what is about whole packages needs packages on disk.
 	result, err := gen.Run(context.Background(), gen.Options{Dir: root, Patterns: []string{"./..."}})
 	require.NoError(t, err)
-	said := outcomes(root, result)
+	maps.Copy(said, outcomes(root, result))
 	everything := ""
-	for _, outcome := range said {
-		everything += outcome[errorsFile]
+	for _, o := range said {
+		everything += o[errorsFile]
 	}
 	for _, rule := range annotations.Rules() {
 		// The others are about several directives, types, names and locks, or emqvet's.
@@ -90,6 +97,15 @@ func TestMatrix(t *testing.T) {
 	})
 }
 
+// printed returns diagnostics as they are printed, a line each.
+func printed(diagnostics []annotations.Diagnostic) string {
+	var lines strings.Builder
+	for _, d := range diagnostics {
+		lines.WriteString(d.String() + "\n")
+	}
+	return lines.String()
+}
+
 func cellDir(spec *annotations.Spec, i int) string { return fmt.Sprintf("%s%03d", spec.Name, i) }
 
 // compareGolden compares what is with what a file says, or writes the file.
@@ -104,11 +120,8 @@ func compareGolden(t *testing.T, path, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// files are those of the cell's package.
+// files are those of the package of a cell that is about more than one.
 func (c *cell) files() map[string]string {
-	if c.file == "" {
-		return map[string]string{"mail.go": c.source}
-	}
 	return map[string]string{"mail.go": "//emq:queue name=mail\npackage mail\n\n//emq:job\ntype Welcome struct{}\n", c.file: c.source}
 }
 
