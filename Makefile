@@ -4,7 +4,7 @@
 # make test-model    run the scripts against their model, all of it, and plant faults
 #                    in them; make test has a few seeds and a fault of each script
 # make check         is everything that is generated up to date?
-# make lint          gofmt, go vet, staticcheck, and the syntax of the Lua scripts
+# make lint          gofmt, go vet, staticcheck, emqvet, and the syntax of the Lua scripts
 # make generate      write everything that is generated
 # make bench         run the benchmarks
 # make bench-peers   measure this project beside others, and write docs/benchmarks.md;
