@@ -22,6 +22,9 @@ var collectSource string
 //go:embed counts.lua
 var countsSource string
 
+//go:embed declare.lua
+var declareSource string
+
 //go:embed deliver.lua
 var deliverSource string
 
@@ -126,6 +129,7 @@ var scripts = [...]Script{
 	newScript("change", changeSource),
 	newScript("collect", collectSource),
 	newScript("counts", countsSource),
+	newScript("declare", declareSource),
 	newScript("deliver", deliverSource),
 	newScript("drain", drainSource),
 	newScript("due", dueSource),
@@ -178,98 +182,101 @@ func Collect() Script { return scripts[4] }
 // Counts returns counts.lua.
 func Counts() Script { return scripts[5] }
 
+// Declare returns declare.lua.
+func Declare() Script { return scripts[6] }
+
 // Deliver returns deliver.lua.
-func Deliver() Script { return scripts[6] }
+func Deliver() Script { return scripts[7] }
 
 // Drain returns drain.lua.
-func Drain() Script { return scripts[7] }
+func Drain() Script { return scripts[8] }
 
 // Due returns due.lua.
-func Due() Script { return scripts[8] }
+func Due() Script { return scripts[9] }
 
 // Erase returns erase.lua.
-func Erase() Script { return scripts[9] }
+func Erase() Script { return scripts[10] }
 
 // Expel returns expel.lua.
-func Expel() Script { return scripts[10] }
+func Expel() Script { return scripts[11] }
 
 // Extend returns extend.lua.
-func Extend() Script { return scripts[11] }
+func Extend() Script { return scripts[12] }
 
 // Heal returns heal.lua.
-func Heal() Script { return scripts[12] }
+func Heal() Script { return scripts[13] }
 
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[13] }
+func Inspect() Script { return scripts[14] }
 
 // Leave returns leave.lua.
-func Leave() Script { return scripts[14] }
+func Leave() Script { return scripts[15] }
 
 // List returns list.lua.
-func List() Script { return scripts[15] }
+func List() Script { return scripts[16] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[16] }
+func Log() Script { return scripts[17] }
 
 // Obliterate returns obliterate.lua.
-func Obliterate() Script { return scripts[17] }
+func Obliterate() Script { return scripts[18] }
 
 // Override returns override.lua.
-func Override() Script { return scripts[18] }
+func Override() Script { return scripts[19] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[19] }
+func Pause() Script { return scripts[20] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[20] }
+func Pick() Script { return scripts[21] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[21] }
+func Progress() Script { return scripts[22] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[22] }
+func Promote() Script { return scripts[23] }
 
 // Prune returns prune.lua.
-func Prune() Script { return scripts[23] }
+func Prune() Script { return scripts[24] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[24] }
+func Recover() Script { return scripts[25] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[25] }
+func Remove() Script { return scripts[26] }
 
 // Replace returns replace.lua.
-func Replace() Script { return scripts[26] }
+func Replace() Script { return scripts[27] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[27] }
+func Report() Script { return scripts[28] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[28] }
+func Resume() Script { return scripts[29] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[29] }
+func Retry() Script { return scripts[30] }
 
 // Schedule returns schedule.lua.
-func Schedule() Script { return scripts[30] }
+func Schedule() Script { return scripts[31] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[31] }
+func Settle() Script { return scripts[32] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[32] }
+func Sweep() Script { return scripts[33] }
 
 // Tick returns tick.lua.
-func Tick() Script { return scripts[33] }
+func Tick() Script { return scripts[34] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[34] }
+func Trim() Script { return scripts[35] }
 
 // Unschedule returns unschedule.lua.
-func Unschedule() Script { return scripts[35] }
+func Unschedule() Script { return scripts[36] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[36] }
+func Verify() Script { return scripts[37] }
 
 // View returns view.lua.
-func View() Script { return scripts[37] }
+func View() Script { return scripts[38] }

@@ -32,6 +32,8 @@ type Client struct {
 	close   context.CancelFunc
 	running sync.WaitGroup
 
+	agreements agreements
+
 	mu       sync.Mutex
 	contacts map[string]*contact
 	watchers map[string]*watcher

@@ -33,10 +33,10 @@ func afterSettle() func(command []string) bool {
 }
 
 // uncalled are scripts that the life of these jobs has no call of. Those of
-// operators, schedules and unique keys go through [echomq.Client] the same way,
+// operators, contracts, schedules and unique keys go through [echomq.Client] the same way,
 // and have tests of lost answers of their own.
 var uncalled = []string{
-	"cancel", "change", "counts", "drain", "erase", "expel", "heal", "leave", "list", "obliterate", "override", "prune", "remove", "replace", "retry",
+	"cancel", "change", "counts", "declare", "drain", "erase", "expel", "heal", "leave", "list", "obliterate", "override", "prune", "remove", "replace", "retry",
 	"schedule", "tick", "unschedule", "view",
 }
 

@@ -79,7 +79,7 @@ func (c *Client) plantFlow(ctx context.Context, flow Flow) (Sent, error) {
 		return Sent{}, err
 	}
 	for _, job := range flow.jobs() {
-		if err := c.meet(ctx, job.queue); err != nil {
+		if err := c.admit(ctx, job.queue, job); err != nil {
 			return Sent{}, err
 		}
 	}
@@ -174,10 +174,20 @@ func notTaken(err error) error {
 	return err
 }
 
+// decodeChildren returns what was to be added. Whoever sent it has compared the
+// contracts; should one have been replaced since, its jobs are still to be added.
 func decodeChildren(encoded []byte) ([]FlowChild, error) {
 	var children []FlowChild
 	err := json.Unmarshal(encoded, &children)
+	withoutContracts(children)
 	return children, err
+}
+
+func withoutContracts(children []FlowChild) {
+	for i := range children {
+		children[i].flow.job.contract = ContractSpec{}
+		withoutContracts(children[i].flow.children)
+	}
 }
 
 // acknowledge takes deliveries that were made out of the outbox of a queue.

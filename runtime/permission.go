@@ -38,7 +38,7 @@ func notPermitted(call script.Call, err error) error {
 		Kind:   ErrPermission,
 		Op:     fmt.Sprintf("%s in queue %q", call.Script.Name, queue),
 		Err:    &refusedRight{what: refusedInScript(call, queue, err.Error()), err: err},
-		Advice: ruleAdvice(roleOf(call.Script.Name), queue),
+		Advice: adviceOf(call.Script.Name, queue),
 	}
 }
 
@@ -59,12 +59,24 @@ func notPermittedPlain(queue wire.Queue, commands []redis.Cmder, err error) erro
 		Kind:   ErrPermission,
 		Op:     fmt.Sprintf("use queue %q", queue),
 		Err:    refused,
-		Advice: ruleAdvice("producer", queue.Name()) + "; for a worker it is `emq acl worker`",
+		Advice: eitherAdvice(queue.Name()),
 	}
 }
 
 func ruleAdvice(role, queue string) string {
 	return fmt.Sprintf("`emq acl %s --queue %s` prints the rule that a user needs", role, queue)
+}
+
+// eitherAdvice is for what both producers and workers do.
+func eitherAdvice(queue string) string {
+	return ruleAdvice("producer", queue) + "; for a worker it is `emq acl worker`"
+}
+
+func adviceOf(script, queue string) string {
+	if script == "declare" {
+		return eitherAdvice(queue)
+	}
+	return ruleAdvice(roleOf(script), queue)
 }
 
 // roleOf returns the role, as emq acl calls it, of those who call a script.

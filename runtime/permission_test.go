@@ -29,8 +29,10 @@ func TestMissingRightOfAProducerIsNamed(t *testing.T) {
 		const user = "emq-producer"
 		name, base := r.spec.Name, r.queue.Key("")
 		rule := "producer --queue " + name
+		// It says nothing of its contract, so nothing comes before add.
+		job := r.greet(func(s *echomq.JobSpec) { s.Contract = echomq.ContractSpec{} })
 		add := func() error {
-			_, err := echomq.Enqueue(r.ctx, r.producer, r.greet(), greeting{"Ada"})
+			_, err := echomq.Enqueue(r.ctx, r.producer, job, greeting{"Ada"})
 			return err
 		}
 		// A client makes the first contact once, so these come before.
@@ -62,14 +64,19 @@ func TestMissingRightOfAProducerIsNamed(t *testing.T) {
 		change(t, r.store, user, "+lpush")
 		require.NoError(t, add())
 
-		job := r.enqueue(t, "Ada")
+		change(t, r.store, user, "-hset")
+		_, err := echomq.Enqueue(r.ctx, r.producer, r.greet(), greeting{"Ada"})
+		requirePermission(t, err, "touch the key of a command (declare.lua)", rule)
+		change(t, r.store, user, "+hset")
+
+		handle := r.enqueue(t, "Ada")
 		change(t, r.store, user, "-xrevrange")
-		_, err := job.Await(r.ctx)
+		_, err = handle.Await(r.ctx)
 		require.ErrorIs(t, err, echomq.ErrPermission)
 		assert.ErrorContains(t, err, "`emq acl producer --queue NAME`")
 		change(t, r.store, user, "+xrevrange", "resetkeys")
 		requirePermission(t, add(), "touch the keys "+base+"*: NOPERM", rule)
-		_, err = job.State(r.ctx)
+		_, err = handle.State(r.ctx)
 		requirePermission(t, err, "touch the keys "+base+"*: NOPERM", rule)
 	})
 }

@@ -23,6 +23,7 @@ type Prepared struct {
 	id       wire.JobID
 	name     string
 	version  int
+	contract ContractSpec
 	codec    string // the field codec; empty for JSON
 	data     []byte
 	opts     string
@@ -111,6 +112,7 @@ type preparedJSON struct {
 	ID       string          `json:"id"`
 	Name     string          `json:"name"`
 	Version  int             `json:"payloadVersion"`
+	Contract *contractJSON   `json:"contract,omitempty"`
 	Codec    string          `json:"codec,omitempty"`
 	Data     []byte          `json:"data"`
 	Opts     json.RawMessage `json:"opts,omitempty"`
@@ -120,6 +122,12 @@ type preparedJSON struct {
 	Events   EventLevel      `json:"events,omitempty"`
 	Unique   *uniqueJSON     `json:"unique,omitempty"`
 	Group    string          `json:"group,omitempty"`
+}
+
+// contractJSON is the contract of a Prepared at rest.
+type contractJSON struct {
+	Hash     string   `json:"hash"`
+	Replaces []string `json:"replaces,omitempty"`
 }
 
 // uniqueJSON is the unique key of a Prepared at rest.
@@ -139,6 +147,9 @@ func (p Prepared) MarshalJSON() ([]byte, error) {
 	}
 	if p.queue.IsZero() {
 		return nil, errors.New("echomq: the zero Prepared cannot be encoded")
+	}
+	if p.contract.Hash != "" {
+		at.Contract = &contractJSON{Hash: p.contract.Hash, Replaces: p.contract.Replaces}
 	}
 	if !p.due.IsZero() {
 		at.Due = &p.due
@@ -172,6 +183,9 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 	*p = Prepared{
 		queue: queue, id: id, name: at.Name, version: at.Version, codec: at.Codec, data: at.Data,
 		opts: string(at.Opts), delay: time.Duration(at.Delay), priority: at.Priority, events: at.Events, group: at.Group,
+	}
+	if at.Contract != nil {
+		p.contract = ContractSpec{Hash: at.Contract.Hash, Replaces: at.Contract.Replaces}
 	}
 	if at.Due != nil {
 		p.due = *at.Due

@@ -96,11 +96,12 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
 	}
 	prepared := Prepared{
-		queue:   queue,
-		name:    job.spec.Name,
-		version: max(job.spec.Version, 1),
-		codec:   job.codecs.name(),
-		events:  p.config.events,
+		queue:    queue,
+		name:     job.spec.Name,
+		version:  max(job.spec.Version, 1),
+		contract: job.spec.Contract,
+		codec:    job.codecs.name(),
+		events:   p.config.events,
 	}
 	if err := config.settle(&prepared); err != nil {
 		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
@@ -191,7 +192,7 @@ func chunkEnd(jobs []Prepared, start, limit int) int {
 
 func (c *Client) sendChunk(ctx context.Context, jobs []Prepared, results []Sent) error {
 	queue := jobs[0].queue
-	if err := c.meet(ctx, queue); err != nil {
+	if err := c.admit(ctx, queue, jobs...); err != nil {
 		return err
 	}
 	return chunk{client: c, queue: queue, jobs: jobs, results: results}.send(ctx)

@@ -165,6 +165,9 @@ func (r *runner) start(ctx context.Context) error {
 	for try := 0; ; try++ {
 		err := r.client.meet(ctx, r.queue)
 		if err == nil {
+			err = r.client.declare(ctx, r.queue, r.contracts())
+		}
+		if err == nil {
 			break
 		}
 		if ctx.Err() != nil || !errors.Is(err, ErrUnreachable) {

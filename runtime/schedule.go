@@ -258,7 +258,7 @@ func UpsertSchedule[T, R any](ctx context.Context, p *Producer, job JobType[T, R
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%w (job %s)", err, job.Name())
 	}
-	if err := p.client.meet(ctx, template.queue); err != nil {
+	if err := p.client.admit(ctx, template.queue, template); err != nil {
 		return time.Time{}, err
 	}
 	planned, err = p.client.resealed(ctx, template.queue, planned)

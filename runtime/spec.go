@@ -131,6 +131,9 @@ type JobSpec struct {
 	Name string
 	// Version is the version of the payload's contract, from 1.
 	Version int
+	// Contract tells the payload and the result from those that other programs
+	// declare.
+	Contract ContractSpec
 	// Oldest is the oldest version that is read; default any. A job of an older one
 	// fails as a [*VersionError].
 	Oldest int

@@ -94,7 +94,7 @@ func quiet() echomq.ClientOption { return echomq.WithLogger(slog.New(slog.Discar
 
 // jobSpec returns the spec of a job of the fixture's queue.
 func (f *fixture) jobSpec(name string) echomq.JobSpec {
-	return echomq.JobSpec{Queue: f.spec.Name, Name: name}
+	return echomq.JobSpec{Queue: f.spec.Name, Name: name, Contract: echomq.ContractSpec{Hash: "0123456789abcdef"}}
 }
 
 // greet returns the job that most tests use, with changes to its spec.

@@ -198,7 +198,7 @@ func TestCheck(t *testing.T) {
 	code, stdout, stderr = m.emqgen("-check")
 	require.Equal(t, exitWrong, code)
 	require.Equal(t, "emqgen: emq_gen.go is stale; run go generate\n", stderr)
-	require.Contains(t, stdout, "-\t\tTimeout: 30 * time.Second,\n+\t\tTimeout: 40 * time.Second,\n")
+	require.Contains(t, stdout, "-\t\tTimeout:  30 * time.Second,\n+\t\tTimeout:  40 * time.Second,\n")
 	require.Contains(t, m.read("emq_gen.go"), "30 * time.Second")
 
 	m.write("mail.go", "package mail\n")

@@ -110,6 +110,10 @@ type Job struct {
 	Batch *Batch `json:"batch,omitempty"`
 	// Contract is what other programs see of the job.
 	Contract Contract `json:"-"`
+	// ContractHash tells it from the contracts of other programs, and ReplacedHashes
+	// are those of the version that were broken on purpose.
+	ContractHash   string   `json:"-"`
+	ReplacedHashes []string `json:"-"`
 	// Older are the versions that the lock remembers, the oldest first.
 	Older []Older `json:"-"`
 }

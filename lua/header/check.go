@@ -25,7 +25,6 @@ func (p *parser) check() {
 		p.faultAt(top, "no @key: a call needs a key of the queue, by which it is routed")
 	}
 	p.checkItems()
-	p.checkFields()
 	p.checkReplies()
 }
 
@@ -42,20 +41,6 @@ func (p *parser) checkItems() {
 	for _, item := range s.Items {
 		if slices.ContainsFunc(s.Args, func(v Value) bool { return v.Name == item.Name }) {
 			p.faultAt(item.Position, "%q is an @arg and an @item", item.Name)
-		}
-	}
-}
-
-// checkFields refuses named fields of a hash whose fields are said to be data.
-func (p *parser) checkFields() {
-	for _, data := range p.script.Fields {
-		if data.Name != AnyField {
-			continue
-		}
-		for _, field := range p.script.Fields {
-			if field.Key == data.Key && field.Name != AnyField {
-				p.faultAt(field.Position, "the fields of %q are declared as data, so %q cannot be a name", field.Key, field.Name)
-			}
 		}
 	}
 }

@@ -46,8 +46,9 @@
 //     those keys are built.
 //   - @field NAME KEY: a field of the hash KEY (a @key suffix or @each name)
 //     that the script reads or writes by name. A field of a job or scheduler is
-//     one of the wire names of wire.Envelope or wire.Scheduler. `*` says that the hash's fields are data (ids),
-//     not names.
+//     one of the wire names of wire.Envelope or wire.Scheduler. `*` says that
+//     the hash's fields are data (ids) and not names: all of them, or those beside
+//     the names that are declared of the same hash.
 //   - @stores FIELD KEY VALUE: where the script writes the field FIELD of the hash
 //     KEY, which a @field declares, it may take the value of the @arg or @item
 //     VALUE as it is. Neutral values need not be written.

@@ -154,9 +154,6 @@ var faults = []struct {
 	{"field twice", "--- @field name job", "--- @field version meta\n--- @field name job", []string{
 		`move.lua:14:12: field "version" of "meta" is declared twice`,
 	}},
-	{"data and names", "--- @reply now", "--- @field x reserved\n--- @reply now", []string{
-		`move.lua:16:12: the fields of "reserved" are declared as data, so "x" cannot be a name`,
-	}},
 	{"record of nothing", "@record results job", "@record result job", []string{
 		`move.lua:19:13: no @reply "result" is declared (did you mean "results"?)`,
 	}},

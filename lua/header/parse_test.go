@@ -99,7 +99,7 @@ func TestScriptAnswersForItsKeys(t *testing.T) {
 	for _, test := range []struct {
 		key, field string
 		want       bool
-	}{{"meta", "version", true}, {"meta", "paused", false}, {"reserved", "anything", true}, {"job", "version", false}} {
+	}{{"meta", "version", true}, {"meta", "paused", false}, {"reserved", "anything", true}, {"job", "version", false}, {"job", "", false}, {"reserved", "", true}} {
 		if got := script.HasField(test.key, test.field); got != test.want {
 			t.Errorf("HasField(%q, %q) is %t", test.key, test.field, got)
 		}

@@ -136,8 +136,8 @@ type Reply struct {
 	Record []Value
 }
 
-// AnyField is the name of a field declaration which says that a hash's fields
-// are data and not names.
+// AnyField is the name of a field declaration which says that fields of a hash
+// are data and not names: all, or all but those that are declared beside it.
 const AnyField = "*"
 
 // Field is a field of a hash that the script names, or [AnyField].
@@ -187,11 +187,21 @@ func (s *Script) KeyType(name string) (KeyType, bool) {
 }
 
 // HasField reports whether the script may name the given field of the hash
-// called key.
+// called key; "" is a field that is data.
 func (s *Script) HasField(key, field string) bool {
-	return slices.ContainsFunc(s.Fields, func(f Field) bool {
-		return f.Key == key && (f.Name == field || f.Name == AnyField)
-	})
+	data, names := false, false
+	for _, f := range s.Fields {
+		switch {
+		case f.Key != key:
+		case f.Name == AnyField:
+			data = true
+		case f.Name == field:
+			return true
+		default:
+			names = true
+		}
+	}
+	return data && (field == "" || !names)
 }
 
 // KeyNames returns the names of all keys that the script can be given: the

@@ -121,7 +121,7 @@ func TestEveryScriptHasARole(t *testing.T) {
 			shared = append(shared, script)
 		}
 	}
-	assert.Equal(t, []string{"schedule"}, shared, "each other one is of one program")
+	assert.Equal(t, []string{"declare", "schedule"}, shared, "each other one is of one program")
 }
 
 func TestTableIsWellFormed(t *testing.T) {

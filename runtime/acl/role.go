@@ -42,10 +42,10 @@ func ParseRole(name string) (Role, error) {
 
 // scripts are the scripts that each role calls; an operator may call all.
 var scripts = map[Role][]string{
-	Producer: {"add", "cancel", "change", "heal", "inspect", "replace", "report", "schedule"},
-	Flow:     {"acknowledge", "add", "deliver", "verify"},
+	Producer: {"add", "cancel", "change", "declare", "heal", "inspect", "replace", "report", "schedule"},
+	Flow:     {"acknowledge", "add", "declare", "deliver", "verify"},
 	Worker: {
-		"acknowledge", "collect", "due", "expel", "extend", "leave", "log", "pick", "progress", "promote", "prune", "recover", "schedule", "settle",
+		"acknowledge", "collect", "declare", "due", "expel", "extend", "leave", "log", "pick", "progress", "promote", "prune", "recover", "schedule", "settle",
 		"sweep", "tick", "trim", "unschedule",
 	},
 	Operator: {

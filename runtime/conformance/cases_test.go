@@ -157,6 +157,9 @@ func calls() map[string]model.Caller {
 		"tick for the last time": script.Tick{Events: "all", History: 100, Items: []script.TickItem{
 			last(tickItem("s"), true), last(tickItem("t"), false),
 		}},
+		"declare": script.Declare{Items: []script.DeclareItem{
+			{Name: "mail", Version: 1, Hash: "h1", Program: "p"}, {Name: "mail", Version: 1, Hash: "h2", Program: "q", Replaces: "h1"},
+		}},
 		"pause":    script.Pause{Events: "all", History: 100},
 		"resume":   script.Resume{Events: "all", History: 100},
 		"override": script.Override{Limit: "2", Rate: "5/1000", GroupLimit: "2"},

@@ -122,7 +122,7 @@ func firstCalls() map[string]model.Caller {
 		"add": all["add"], "pick": all["pick of one"], "settle": all["settle completed"], "extend": all["extend"],
 		"promote": all["promote"], "recover": all["recover"], "due": all["due"], "inspect": all["inspect"], "trim": all["trim by age"],
 		"schedule": all["schedule"], "unschedule": all["unschedule"], "tick": all["tick"],
-		"pause": all["pause"], "resume": all["resume"],
+		"declare": all["declare"], "pause": all["pause"], "resume": all["resume"],
 		"progress": all["progress"], "log": all["log"], "report": all["report"],
 		"counts": all["counts"], "list": all["list on"], "view": all["view"], "remove": all["remove"], "retry": all["retry"],
 		"drain": all["drain"], "expel": all["expel"], "erase": all["erase"], "obliterate": all["obliterate"], "sweep": all["sweep"],

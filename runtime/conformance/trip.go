@@ -86,7 +86,9 @@ func (t *trip) spec() echomq.QueueSpec {
 }
 
 func (t *trip) job() echomq.JobType[errand, string] {
-	return echomq.NewJobType[errand, string](echomq.JobSpec{Queue: t.queue.Name(), Name: "probe"})
+	return echomq.NewJobType[errand, string](echomq.JobSpec{
+		Queue: t.queue.Name(), Name: "probe", Contract: echomq.ContractSpec{Hash: "probe"},
+	})
 }
 
 // close ends the worker and the client, so that nothing more is written.

@@ -128,10 +128,11 @@ func NewQuickstartWorker(client *echomq.Client, handler QuickstartHandler, opts 
 // shape 661ce697ce8c, result shape 74e31f02b6e3.
 func WelcomeJob() echomq.JobType[Welcome, Receipt] {
 	return echomq.NewJobType[Welcome, Receipt](echomq.JobSpec{
-		Queue:   "quickstart",
-		Name:    "Welcome",
-		Version: 1,
-		Timeout: 30 * time.Second,
+		Queue:    "quickstart",
+		Name:     "Welcome",
+		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "05f0372eea14e6dc"},
+		Timeout:  30 * time.Second,
 		Keep: echomq.KeepSpec{
 			Completed: echomq.Keep{Age: time.Hour, Count: 100},
 		},
@@ -142,9 +143,10 @@ func WelcomeJob() echomq.JobType[Welcome, Receipt] {
 // shape 08d12bda41ca.
 func ChargeJob() echomq.JobType[Charge, echomq.None] {
 	return echomq.NewJobType[Charge, echomq.None](echomq.JobSpec{
-		Queue:   "quickstart",
-		Name:    "Charge",
-		Version: 1,
+		Queue:    "quickstart",
+		Name:     "Charge",
+		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "7d0b035b942aad8b"},
 		Retry: echomq.RetrySpec{
 			Attempts: 5,
 			Backoff:  echomq.Fixed,
@@ -158,10 +160,11 @@ func ChargeJob() echomq.JobType[Charge, echomq.None] {
 // shape a8fae4caae53.
 func RemindJob() echomq.JobType[Remind, echomq.None] {
 	return echomq.NewJobType[Remind, echomq.None](echomq.JobSpec{
-		Queue:   "quickstart",
-		Name:    "Remind",
-		Version: 1,
-		Delay:   1500 * time.Millisecond,
+		Queue:    "quickstart",
+		Name:     "Remind",
+		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "a628777836e05642"},
+		Delay:    1500 * time.Millisecond,
 	})
 }
 

@@ -12,29 +12,25 @@ import (
 	"github.com/echomq/echomq-go/gen/ir"
 )
 
-// contractSpec adds to a job's spec what is said about its older versions, former
-// names and redacted fields.
+// contractSpec adds to a job's spec what is said about its contract, older versions,
+// former names and redacted fields.
 func (f *file) contractSpec(spec *literal, job *ir.Job) {
+	contract := f.literal("ContractSpec")
+	contract.text("Hash", job.ContractHash)
+	contract.texts("Replaces", job.ReplacedHashes)
+	spec.inner("Contract", contract, false)
 	spec.number("Oldest", job.Oldest)
 	hidden := redacted(&job.Contract)
 	for i := range job.Older {
 		hidden = append(hidden, redacted(&job.Older[i].Contract)...)
 	}
 	slices.Sort(hidden)
-	if hidden = slices.Compact(hidden); len(hidden) > 0 {
-		var names []jen.Code
-		for _, name := range hidden {
-			names = append(names, jen.Lit(name))
-		}
-		spec.set("Redact", jen.Index().String().Values(names...))
+	spec.texts("Redact", slices.Compact(hidden))
+	var names []string
+	for _, was := range job.Was {
+		names = append(names, was.Queue+"/"+was.Name)
 	}
-	if len(job.Was) > 0 {
-		var names []jen.Code
-		for _, was := range job.Was {
-			names = append(names, jen.Lit(was.Queue+"/"+was.Name))
-		}
-		spec.set("Was", jen.Index().String().Values(names...))
-	}
+	spec.texts("Was", names)
 }
 
 // redacted returns the fields of a job's payload that are not to be shown, as JSON

@@ -28,6 +28,16 @@ func (l *literal) text(field, value string) {
 	}
 }
 
+func (l *literal) texts(field string, values []string) {
+	var literals []jen.Code
+	for _, value := range values {
+		literals = append(literals, jen.Lit(value))
+	}
+	if len(literals) > 0 {
+		l.set(field, jen.Index().String().Values(literals...))
+	}
+}
+
 func (l *literal) number(field string, value int) {
 	if value != 0 {
 		l.set(field, jen.Lit(value))

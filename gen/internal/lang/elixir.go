@@ -250,6 +250,7 @@ func (w *exWriter) producer(queue queueView) {
 		w.line("    queue: %s,", exString(queue.Name))
 		w.line("    name: %s,", exString(job.Name))
 		w.line("    version: %d,", job.Version)
+		w.line("    contract: %%{hash: %s, replaces: %s, program: %s},", exString(job.ContractHash), exString(strings.Join(job.ReplacedHashes, " ")), exString("Elixir "+w.root))
 		w.line("    events: %s,", exString(events(job.queue)))
 		w.line("    opts: %s,", exString(job.opts()))
 		w.line("    delay: %d,", milliseconds(job.Delay))

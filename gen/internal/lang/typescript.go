@@ -249,6 +249,7 @@ func (w *tsWriter) job(job jobView) {
 	w.line("  queue: %s,", quote(job.queue.Name))
 	w.line("  name: %s,", quote(job.Name))
 	w.line("  version: %d,", job.Version)
+	w.line("  contract: { hash: %s, replaces: %s },", quote(job.ContractHash), quote(strings.Join(job.ReplacedHashes, " ")))
 	w.line("  events: %s,", quote(events(job.queue)))
 	w.line("  opts: %s,", quote(job.opts()))
 	w.line("  delay: %d,", milliseconds(job.Delay))

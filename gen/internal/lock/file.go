@@ -45,6 +45,18 @@ type Accepted struct {
 	Reason string
 }
 
+// replaced returns the hashes of contracts of the version that were broken on
+// purpose, other than the one that holds.
+func (j *Job) replaced(now string) []string {
+	var found []string
+	for _, accepted := range j.Accepted {
+		if !strings.Contains(accepted.From, ":") && accepted.From != now && !slices.Contains(found, accepted.From) {
+			found = append(found, accepted.From)
+		}
+	}
+	return found
+}
+
 // Ended is a job that is no longer declared.
 type Ended struct {
 	ID

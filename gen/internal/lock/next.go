@@ -134,6 +134,8 @@ func (n *next) job(id ID, job *ir.Job) {
 		}
 	}
 	n.file.Jobs = append(n.file.Jobs, block)
+	job.ContractHash = Hash(&job.Contract)
+	job.ReplacedHashes = block.replaced(job.ContractHash)
 }
 
 // history returns the known versions of a job, under its name or a former one,

@@ -91,6 +91,8 @@ func (s *State) Apply(call Caller, now int64) any {
 		return s.unschedule(call, now)
 	case script.Tick:
 		return s.tick(call, now)
+	case script.Declare:
+		return s.declare(call, now)
 	case script.Pause:
 		return s.pause(call, now)
 	case script.Override:
@@ -198,6 +200,9 @@ func Decode(call Caller, reply any) (decoded any, now int64, err error) {
 		return r, r.Now, err
 	case script.Leave:
 		r, err := script.DecodeLeave(reply)
+		return r, r.Now, err
+	case script.Declare:
+		r, err := script.DecodeDeclare(reply)
 		return r, r.Now, err
 	case script.Pause:
 		r, err := script.DecodePause(reply)

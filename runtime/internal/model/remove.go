@@ -224,7 +224,7 @@ func (s *State) obliterate(_ script.Obliterate, now int64) script.ObliterateRepl
 		for id, job := range s.Jobs { // which are the caller's to erase
 			s.Tainted[id] = s.Tainted[id] || job.Lasting
 		}
-		s.Blocked, s.Overrides, s.Bucket = "", map[string]string{}, nil
+		s.Blocked, s.Overrides, s.Bucket, s.Contracts = "", map[string]string{}, nil, map[string]string{}
 	}
 	s.reach("obliterate", string(reply.Verdict))
 	return reply

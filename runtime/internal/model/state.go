@@ -25,6 +25,7 @@ type State struct {
 	Turn        Turn
 	Blocked     string // why nobody is woken for what waits, "" if somebody is
 	Overrides   map[string]string
+	Contracts   map[string]string // of jobs, by field of meta
 	Bucket      *Bucket
 	Cancels     bool     // a job was cancelled as it ran
 	Wait        []string // the next to run first
@@ -86,7 +87,7 @@ func New() *State {
 		Prioritized: ZSet{}, Delayed: ZSet{}, Active: ZSet{}, Completed: ZSet{}, Failed: ZSet{},
 		Quarantine: ZSet{}, Marker: ZSet{}, Waiting: ZSet{}, Schedulers: ZSet{}, Records: map[string]map[string]string{}, Outbox: ZSet{}, Bodies: map[string]string{}, Reserved: map[string]string{}, Dedup: map[string]string{}, DedupDue: ZSet{}, Jobs: map[string]*Job{},
 		Locks: map[string]string{}, Parts: map[string]any{}, Tainted: map[string]bool{},
-		Reached: map[Reach]int{}, Overrides: map[string]string{}, Groups: newGroups(),
+		Reached: map[Reach]int{}, Overrides: map[string]string{}, Contracts: map[string]string{}, Groups: newGroups(),
 	}
 }
 

@@ -23,6 +23,7 @@ func (s *State) Store() Store {
 		meta["blocked"] = s.Blocked
 	}
 	maps.Copy(meta, s.Overrides)
+	maps.Copy(meta, s.Contracts)
 	if s.Bucket != nil {
 		number := func(n int64) string { return strconv.FormatInt(n, 10) }
 		store["limiter"] = Hash{"level": number(s.Bucket.Parts), "interval": number(s.Bucket.Interval), "at": number(s.Bucket.At)}

@@ -132,9 +132,10 @@ func NewPackedWorker(client *echomq.Client, handler PackedHandler, opts ...echom
 // Payload shape ef052ac97b57, result shape 6275131073d2.
 func EverythingJob() echomq.JobType[Everything, Receipt] {
 	return echomq.NewJobType[Everything, Receipt](echomq.JobSpec{
-		Queue:   "packed",
-		Name:    "Everything",
-		Version: 1,
+		Queue:    "packed",
+		Name:     "Everything",
+		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "3a86b56d61f43e0e"},
 		Keep: echomq.KeepSpec{
 			Logs: 5,
 		},
@@ -148,9 +149,10 @@ func EverythingJob() echomq.JobType[Everything, Receipt] {
 // 093b8028d9c3.
 func OrderJob() echomq.JobType[Order, echomq.None] {
 	return echomq.NewJobType[Order, echomq.None](echomq.JobSpec{
-		Queue:   "packed",
-		Name:    "Order",
-		Version: 1,
+		Queue:    "packed",
+		Name:     "Order",
+		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "7e1a4fef6b145597"},
 	}).WithCodec(
 		msgpack.NewCodec(encodeOrderMsgpack, decodeOrderMsgpack),
 		nil,
@@ -161,9 +163,10 @@ func OrderJob() echomq.JobType[Order, echomq.None] {
 // ac444f18845f.
 func DigestJob() echomq.JobType[Digest, echomq.None] {
 	return echomq.NewJobType[Digest, echomq.None](echomq.JobSpec{
-		Queue:   "packed",
-		Name:    "Digest",
-		Version: 1,
+		Queue:    "packed",
+		Name:     "Digest",
+		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "34678a4d5fff9b6d"},
 		Retry: echomq.RetrySpec{
 			Attempts: 4,
 			Backoff:  echomq.Fixed,

@@ -100,6 +100,8 @@ func TestTypeScript(t *testing.T) {
 		"EmqError: wait is no id of a job",
 		`EmqError: job charge-1 exists and is "Charge", not "Remind"`,
 		"EmqError: no queue is no name of a queue",
+		`ContractError: queue QUEUE-x: job "Charge", version 1: programs declare the job differently: ` +
+			"produce.js (this program) has contract HASH, and another program had declared other",
 	})
 }
 
@@ -185,6 +187,8 @@ func TestElixir(t *testing.T) {
 		`Emq.Error: "wait" is no id of a job`,
 		`Emq.Error: job charge-1 exists and is "Charge", not "Remind"`,
 		`Emq.Error: "no queue" is no name of a queue`,
+		`Emq.ContractError: queue QUEUE-x: job "Charge", version 1: programs declare the job differently: ` +
+			"Elixir Jobs (this program) has contract HASH, and another program had declared other",
 	})
 }
 
@@ -217,6 +221,8 @@ var vectors = sync.OnceValues(func() (vectors []struct {
 	return vectors, json.Unmarshal(file.Vectors, &vectors)
 })
 
+var hash = regexp.MustCompile("contract [0-9a-f]{16},")
+
 // produced has a producer in another language enqueue, on each engine, and the jobs
 // handled here.
 func produced(t *testing.T, program, refused []string) {
@@ -234,6 +240,7 @@ func produced(t *testing.T, program, refused []string) {
 		if options.Network == "unix" || strings.HasPrefix(options.Addr, "/") {
 			address = "unix://" + options.Addr
 		}
+		require.NoError(t, e.Store(t).HSet(ctx, "emq:{"+queues[0]+"-x}:meta", "contract:1:Charge", "other another program").Err())
 		known, err := vectors()
 		require.NoError(t, err)
 		asJSON, err := json.Marshal(known)
@@ -246,6 +253,9 @@ func produced(t *testing.T, program, refused []string) {
 		require.NoError(t, err, "%s%s", out, &stderr)
 		var jobs producedJobs
 		require.NoError(t, json.Unmarshal(out, &jobs), string(out))
+		for i, text := range jobs.Refused {
+			jobs.Refused[i] = hash.ReplaceAllString(strings.ReplaceAll(text, queues[0], "QUEUE"), "contract HASH,")
+		}
 		require.Equal(t, refused, jobs.Refused)
 		require.Len(t, jobs.Keys, len(known))
 		for i, vector := range known {

@@ -42,6 +42,7 @@ var callings = []calling{
 	{"unschedule", 7, func(w *world, _ *worker) model.Caller { return w.someUnschedule() }},
 	{"tick", 30, func(w *world, _ *worker) model.Caller { return w.someTick() }},
 	{"override", 10, func(w *world, _ *worker) model.Caller { return w.someOverride() }},
+	{"declare", 4, func(w *world, _ *worker) model.Caller { return w.someDeclare() }},
 	// The queue is paused for about a quarter of the time.
 	{"pause", 6, func(w *world, _ *worker) model.Caller { return w.somePause() }},
 	{"resume", 20, func(w *world, _ *worker) model.Caller {

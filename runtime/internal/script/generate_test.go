@@ -147,6 +147,19 @@ func (w *world) someAddItem(id wire.JobID) script.AddItem {
 	return item
 }
 
+// someDeclare declares jobs in a few ways.
+func (w *world) someDeclare() model.Caller {
+	var call script.Declare
+	for range 1 + w.random.IntN(3) {
+		call.Items = append(call.Items, script.DeclareItem{
+			Name: one(w, "mail", "mail", "a b", "1:mail"), Version: one[int64](w, 1, 1, 2, -1),
+			Hash: one(w, "h1", "h2", "h3"), Program: one(w, "example.com/mail", "the other one", ""),
+			Replaces: one(w, "", "", "", "h1", "h2 h3", "h11 h22", "h1 h2 h3"),
+		})
+	}
+	return call
+}
+
 func (w *world) someOverride() model.Caller {
 	if !w.limited {
 		return w.someGroupOverride()

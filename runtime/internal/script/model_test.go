@@ -154,6 +154,7 @@ heal: held, freed, passed
 prune: freed
 replace: replaced, again, reserved, cancelled, active, completed, failed, gone, passed, in its place, with its time, EMQARGS
 due: due, expired, next due, next expiry
+declare: declared, agreed, replaced, conflict
 pause: paused, unchanged
 resume: resumed, unchanged
 override: wakes for a group at its limit, set, cleared

@@ -95,6 +95,9 @@ func wellFormed() map[string]model.Caller {
 			{ID: jobID("w1"), By: "n1", Version: 1, Unique: "k1", Until: "finished"},
 			{ID: jobID("d1"), By: "n2", Version: 1, Unique: "k2", Until: "started"},
 		}},
+		"declare": script.Declare{Items: []script.DeclareItem{
+			{Name: "mail", Version: 1, Hash: "h1", Program: "p"}, {Name: "other", Version: 1, Hash: "h1", Program: "p"},
+		}},
 		"pause":  script.Pause{Events: "all", History: 100},
 		"resume": script.Resume{Events: "all", History: 100},
 		"inspect": script.Inspect{Items: []script.InspectItem{
@@ -167,7 +170,7 @@ func malformed(t *testing.T, call script.Call) map[string]script.Call {
 	}
 	keys("a key less", call.Keys[:len(call.Keys)-1])
 	keys("a key more", append(slices.Clone(call.Keys), call.Keys[0]))
-	keys("two keys", call.Keys[:2])
+	keys("two keys", slices.Concat(call.Keys, call.Keys)[:2])
 	switch {
 	case call.Script.Name == "expel": // whose number of items only the arguments tell
 		args("no ids", call.Args[:3])

@@ -75,7 +75,7 @@ func (w *world) someRemove() model.Caller {
 }
 
 func (w *world) someRetry() model.Caller {
-	if w.focus == "retry" && len(w.state.Failed) < 4 && w.chance(70) { // so that some come together
+	if w.focus == "retry" && !w.rivals() && w.chance(80) { // so that some come together
 		return nil
 	}
 	call := script.Retry{Events: script.RetryEvents(w.level()), History: 1000}

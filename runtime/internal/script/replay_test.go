@@ -212,6 +212,9 @@ func repeated() map[string][2]model.Caller {
 		"replace with defaults": twice(script.Replace{Events: script.ReplaceEventsAll, History: 100, Items: []script.ReplaceItem{{
 			ID: a, By: "d", Data: []byte("2"), Version: 1, Unique: "k", Until: script.ReplaceUntilStarted,
 		}}}),
+		"declare": twice(script.Declare{Items: []script.DeclareItem{
+			{Name: "mail", Version: 1, Hash: "h1", Program: "p"}, {Name: "mail", Version: 2, Hash: "h2", Program: "q", Replaces: "h1"},
+		}}),
 		"pause":   twice(script.Pause{Events: script.PauseEventsAll, History: 100}),
 		"resume":  twice(script.Resume{Events: script.ResumeEventsAll, History: 100}),
 		"inspect": twice(script.Inspect{Items: []script.InspectItem{{ID: a}}}),
@@ -305,6 +308,12 @@ func requireSameStory(t *testing.T, first, second any, about string) {
 	case script.ScheduleReply, script.UnscheduleReply:
 		expected := strings.NewReplacer("Verdict:set", "Verdict:same", "Verdict:removed", "Verdict:missing").Replace(verdicts(first))
 		require.Equal(t, expected, verdicts(second), "the second answer to %s", about)
+		return
+	}
+	if again, ok := second.(script.DeclareReply); ok {
+		for i, result := range again.Results {
+			require.Equal(t, script.DeclareVerdictAgreed, result.Verdict, "what it declared itself, item %d of %s", i, about)
+		}
 		return
 	}
 	if _, ok := first.(script.ViewReply); ok {

@@ -19,6 +19,9 @@ func (w *world) key() string {
 	if id != "" && (w.chance(40) || w.focus == "retry" && w.chance(50)) {
 		return w.state.Jobs[id].Fields["deid"]
 	}
+	if w.focus == "retry" { // so that several failed jobs had one key
+		return fmt.Sprintf("k%d", w.random.IntN(2))
+	}
 	return fmt.Sprintf("k%d", w.random.IntN(keys))
 }
 
@@ -53,6 +56,22 @@ func (w *world) term() int64 {
 func (w *world) bereft(id string) bool {
 	job := w.state.Jobs[id]
 	return job != nil && job.Fields["deid"] != "" && w.state.Dedup[job.Fields["deid"]] != id
+}
+
+// rivals reports whether two jobs have failed that had the same key, which is free.
+func (w *world) rivals() bool {
+	seen := map[string]bool{}
+	for id := range w.state.Failed {
+		if !w.bereft(id) || w.state.Dedup[w.state.Jobs[id].Fields["deid"]] != "" {
+			continue
+		}
+		key := w.state.Jobs[id].Fields["deid"]
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+	}
+	return false
 }
 
 // released returns the key that a settle releases, as the worker knows it.

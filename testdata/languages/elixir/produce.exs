@@ -48,7 +48,8 @@ defmodule Produce do
         PackedProducer.enqueue_everything(client, %{empty() | Triple: [point()]}, all),
         QuickstartProducer.enqueue_charge(client, %Charge{cents: 1}, [id: "wait"] ++ quick),
         QuickstartProducer.enqueue_remind(client, %Remind{about: "x"}, [id: "charge-1"] ++ quick),
-        QuickstartProducer.enqueue_charge(client, %Charge{cents: 1}, queue: "no queue")
+        QuickstartProducer.enqueue_charge(client, %Charge{cents: 1}, queue: "no queue"),
+        QuickstartProducer.enqueue_charge(client, %Charge{cents: 1}, queue: quickstart <> "-x")
       ]
       |> Enum.map(fn {:error, %kind{} = error} -> "#{inspect(kind)}: #{Exception.message(error)}" end)
 

@@ -63,6 +63,7 @@ await refuses(all.enqueueEverything({ ...empty, Tags: undefined } as unknown as 
 await refuses(quick.enqueueCharge({ cents: 1 }, { id: 'wait' }));
 await refuses(quick.enqueueRemind({ about: 'x' }, { id: 'charge-1' }));
 await refuses(client.enqueue(jobOfCharge, [{ payload: { cents: 1 } }], { queue: 'no queue' }));
+await refuses(client.enqueue(jobOfCharge, [{ payload: { cents: 1 } }], { queue: `${quickstart}-x` }));
 
 const vectors = (process.env.VECTORS ? JSON.parse(process.env.VECTORS) : []) as { job: string; values: Record<string, unknown>[] }[];
 const keys = vectors.map(({ job, values }) => emq.uniqueKey(job, values.map((value) => {

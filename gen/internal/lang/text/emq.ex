@@ -23,6 +23,11 @@ defmodule Emq do
     defexception [:message]
   end
 
+  defmodule ContractError do
+    @moduledoc "A job that another program declares differently at the same version. Nothing was written."
+    defexception [:message]
+  end
+
   defmodule DuplicateError do
     @moduledoc """
     A job whose unique key another one holds, where its directive says conflict=error,
@@ -93,9 +98,10 @@ defmodule Emq do
       end
 
     meet(client, queue)
+    agree(client, queue, job)
     {:ok, jobs |> Enum.chunk_every(client.bundle.max_items) |> Enum.flat_map(&add(client, queue, job, &1))}
   rescue
-    error in [Error, PayloadError, DuplicateError] -> {:error, error}
+    error in [Error, PayloadError, ContractError, DuplicateError] -> {:error, error}
   catch
     {:emq_store, reason} -> {:error, reason}
   end
@@ -258,6 +264,24 @@ defmodule Emq do
     unless :persistent_term.get(met, false) do
       look(client, queue)
       :persistent_term.put(met, true)
+    end
+  end
+
+  # Compares the job's contract with the one that the queue knows.
+  defp agree(client, queue, %{contract: contract} = job) do
+    agreed = {__MODULE__, client.ref, queue, job.name, job.version, contract.hash}
+
+    unless :persistent_term.get(agreed, false) do
+      item = %{"name" => job.name, "version" => job.version, "hash" => contract.hash, "program" => contract.program, "replaces" => contract.replaces}
+      [found] = call(client, "declare", queue, %{}, [item])
+
+      if found["verdict"] == "conflict" do
+        raise ContractError,
+              "queue #{queue}: job #{inspect(job.name)}, version #{job.version}: programs declare the job differently: " <>
+                "#{contract.program} (this program) has contract #{contract.hash}, and #{found["program"]} had declared #{found["hash"]}"
+      end
+
+      :persistent_term.put(agreed, true)
     end
   end
 

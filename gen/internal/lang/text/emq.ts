@@ -6,7 +6,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** A connection to the store. A client of ioredis is one; for node-redis write
  *  `{ call: (...args) => client.sendCommand(args.map(String)) }`. */
@@ -36,6 +36,12 @@ export class EmqError extends Error {
 /** A payload that is not what its type says. Nothing was sent. */
 export class PayloadError extends EmqError {
   override name = 'PayloadError';
+}
+
+/** A job that another program declares differently at the same version. Nothing was
+ *  written. */
+export class ContractError extends EmqError {
+  override name = 'ContractError';
 }
 
 /** A job whose unique key another one holds, where its directive says
@@ -77,6 +83,8 @@ export type Job<_Payload> = {
   readonly queue: string;
   readonly name: string;
   readonly version: number;
+  /** Tells the contract from those of other programs. */
+  readonly contract: { readonly hash: string; readonly replaces: string };
   readonly events: string;
   readonly opts: string;
   readonly delay: number;
@@ -369,6 +377,9 @@ export type ClientOptions = {
   readonly payloadLimit?: number;
   /** The prefixes under which queues of BullMQ are looked for; default "bull". */
   readonly legacyPrefixes?: readonly string[];
+  /** What other programs are told that this one is called, where they declare a job
+   *  differently; default the name of the file that Node.js was started with. */
+  readonly program?: string;
 };
 
 const history = 10000;
@@ -376,11 +387,12 @@ const tries = 5;
 const maxPriority = 2097151;
 
 type Prepared = { id: string; given: boolean; item: Values };
-type Verdict = { verdict: string; name: string; owner: string };
+type Verdict = { verdict: string; name: string; owner: string; hash: string; program: string };
 
 /** A client of one store, for the producers of all packages. */
 export class Client {
   private readonly met = new Map<string, Promise<void>>();
+  private readonly agreed = new Set<string>();
 
   constructor(
     readonly store: Store,
@@ -398,6 +410,7 @@ export class Client {
     if (!this.bundle.names.queue.test(queue) || this.bundle.names.reservedQueues.includes(queue)) throw new EmqError(`${queue} is no name of a queue`);
     const jobs = payloads.map(({ payload, options }) => this.prepare(job, payload, options ?? {}));
     await this.meet(queue);
+    await this.agree(queue, job);
     const added: Added[] = [];
     for (let at = 0; at < jobs.length; at += this.bundle.maxItems) {
       added.push(...(await this.add(queue, job, jobs.slice(at, at + this.bundle.maxItems))));
@@ -461,6 +474,22 @@ export class Client {
     if ((results as Verdict[])[0]!.verdict !== 'held' || job.unique?.conflict === 'replace') return undefined;
     if (job.unique?.conflict === 'error') throw refused('');
     return { id: owner, existing: true, replaced: false };
+  }
+
+  // agree compares the job's contract with the one that the queue knows.
+  private async agree<P>(queue: string, job: Job<P>): Promise<void> {
+    const key = JSON.stringify([queue, job.name, job.version, job.contract.hash]);
+    if (this.agreed.has(key)) return;
+    const program = this.options.program ?? basename(process.argv[1] ?? 'Node.js');
+    const { results } = await this.bundle.call(this.store, 'declare', queue, {}, [{ name: job.name, version: job.version, program, ...job.contract }]);
+    const found = (results as Verdict[])[0]!;
+    if (found.verdict === 'conflict') {
+      throw new ContractError(
+        `queue ${queue}: job ${JSON.stringify(job.name)}, version ${job.version}: programs declare the job differently: ` +
+          `${program} (this program) has contract ${job.contract.hash}, and ${found.program} had declared ${found.hash}`,
+      );
+    }
+    this.agreed.add(key);
   }
 
   // meet looks at a queue before the first call for it.
