@@ -22,7 +22,7 @@ const Unchanged = "unchanged"
 // orphaned where there should be none.
 func (s Step) State() string {
 	switch {
-	case s.Before != nil && s.After != nil && bytes.Equal(s.Before, s.After):
+	case s.Before != nil && s.After != nil && bytes.Equal(bytes.ReplaceAll(s.Before, []byte("\r\n"), []byte("\n")), s.After):
 		return Unchanged
 	case s.After == nil:
 		return "orphaned"

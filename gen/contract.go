@@ -95,7 +95,7 @@ func parseLock(content []byte, path string, report *annotations.Reporter) (*lock
 	}
 	at := token.Position{Filename: path, Line: fault.Line, Column: fault.Column}
 	if fault.Conflict {
-		report.Add(annotations.RuleLockConflict.At(at, token.Position{}))
+		report.Add(annotations.RuleLockConflict.At(at, token.Position{}, fault.Message))
 	} else {
 		report.Add(annotations.RuleLockDamaged.At(at, token.Position{}, fault.Message))
 	}

@@ -200,7 +200,7 @@ func TestLockIsNotTouched(t *testing.T) {
 	m := newModule(t, map[string]string{"mail.go": source})
 	m.quiet()
 	written := m.read("emq.lock")
-	m.write("emq.lock", strings.ReplaceAll(written, "\n", "\r\n"))
+	m.write("emq.lock", strings.ReplaceAll(written, "\n\n", "\n\n\n"))
 	code, _, stderr := m.emqgen("-check")
 	require.Equal(t, exitWrong, code)
 	require.Equal(t, "emqgen: emq.lock is stale; run go generate\n", stderr)

@@ -70,6 +70,20 @@ func (m module) files() map[string]string {
 	return found
 }
 
+// inodes returns the files and the directories of the module: a file that came and
+// went has changed the time of its directory.
+func (m module) inodes() map[string]fs.FileInfo {
+	m.Helper()
+	found := map[string]fs.FileInfo{}
+	require.NoError(m, filepath.WalkDir(m.dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil {
+			found[path], err = entry.Info()
+		}
+		return err
+	}))
+	return found
+}
+
 // emqgen runs the command and returns its exit code and output.
 func (m module) emqgen(arguments ...string) (code int, stdout, stderr string) {
 	m.Helper()
@@ -105,10 +119,14 @@ func TestRunsAgainWithoutTouchingAnything(t *testing.T) {
 	past := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(m.dir, "emq_gen.go"), past, past))
 	require.NoError(t, os.Chmod(filepath.Join(m.dir, "emq_gen.go"), 0o600))
-	before := m.files()
+	before, inodes := m.files(), m.inodes()
 	m.quiet("./...")
 	m.quiet("-check", "./...")
 	require.Equal(t, before, m.files())
+	for path, info := range m.inodes() {
+		require.True(t, os.SameFile(inodes[path], info), "%s was replaced", path)
+		require.Equal(t, inodes[path].ModTime(), info.ModTime(), path)
+	}
 
 	m.write("mail.go", strings.Replace(source, "30s", "40s", 1))
 	m.quiet("./...")

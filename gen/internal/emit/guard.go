@@ -17,8 +17,8 @@ const guarded = "runGoGenerate"
 func (f *file) guard(job *ir.Job) {
 	copied := f.structType(job.Payload.Fields)
 	f.add(comment(fmt.Sprintf("If this function does not compile, the fields of %s have changed since this file was generated: run go generate.", job.Payload.Type)),
-		jen.Func().Id("_").Params(jen.Id(guarded).Id(job.Payload.Type)).
-			Block(jen.Id("_").Op("=").Add(copied).Call(jen.Id(guarded))))
+		jen.Func().Id("_").Params(f.local(guarded).Id(job.Payload.Type)).
+			Block(jen.Id("_").Op("=").Add(copied).Call(f.local(guarded))))
 }
 
 func (f *file) structType(fields []ir.Field) *jen.Statement {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -21,12 +22,18 @@ const (
 
 // locals are the names of receivers, parameters and variables in generated
 // functions. No import may have one of them.
-var locals = []string{"ctx", "client", "opts", "p", "payload", "items", "handler", "job", "producer", "key", "progress", "handle", "e", "d", "v"}
+var locals = slices.Concat([]string{"ctx", "client", "opts", "p", "payload", "items", "handler", "job", "producer", "key", "progress", "handle"}, amidTypes)
+
+// amidTypes are those of them in functions whose bodies mention unexported types of
+// the package, which they must not hide.
+var amidTypes = []string{"e", "d", "v", guarded}
 
 // importNames decides the name of every import, before anything is emitted: so
 // that the names do not depend on the order of use.
 type importNames struct {
 	names []importName
+	// locals are the names in place of those of amidTypes that the package declares.
+	locals map[string]string
 }
 
 type importName struct {
@@ -57,7 +64,7 @@ func nameImports(pkg *ir.Package) *importNames {
 		}
 	}
 	wanted := []ir.Import{{Path: "context", Name: "context"}, {Path: "time", Name: "time"}, {Path: runtimePath, Name: runtimeName}, {Path: msgpackPath, Name: msgpackName}}
-	named := &importNames{}
+	named := &importNames{locals: map[string]string{}}
 	seen := map[string]bool{}
 	wanted = append(wanted, pkg.Imports...)
 	known := len(wanted)
@@ -69,6 +76,11 @@ func nameImports(pkg *ir.Package) *importNames {
 		name := free(i.Name, taken)
 		taken[name] = true
 		named.names = append(named.names, importName{i.Path, name, name != load.AssumedName(i.Path) || at >= known && !isStandard(i.Path)})
+	}
+	for _, d := range pkg.Declared {
+		if !d.Import && slices.Contains(amidTypes, d.Name) {
+			named.locals[d.Name] = free(d.Name, taken)
+		}
 	}
 	return named
 }
@@ -84,6 +96,14 @@ func free(name string, taken map[string]bool) string {
 			return candidate
 		}
 	}
+}
+
+// local is a variable of a generated function, one of amidTypes.
+func (f *file) local(name string) *jen.Statement {
+	if other := f.imports.locals[name]; other != "" {
+		name = other
+	}
+	return jen.Id(name)
 }
 
 // declare tells the file the name of each package; it imports those that it

@@ -47,7 +47,7 @@ func (d direction) of(p *ir.Packed) string {
 
 // parameters are those of a function that encodes or decodes a value.
 func (f *file) coderParameters(d direction, t ir.Type) *jen.Statement {
-	return jen.Params(jen.Id(d.parameter).Op("*").Add(f.msgpack(d.kind)), jen.Id("v").Op("*").Add(f.typeOf(t)))
+	return jen.Params(f.local(d.parameter).Op("*").Add(f.msgpack(d.kind)), f.local("v").Op("*").Add(f.typeOf(t)))
 }
 
 // packed emits the functions that encode and decode the values of one type.
@@ -57,8 +57,8 @@ func (f *file) packed(p *ir.Packed) {
 	}
 	doc := comment(fmt.Sprintf("%s and %s encode and decode a part of a payload or a result.", p.Encode, p.Decode))
 	if p.Value != nil {
-		f.add(doc, function(encoding, f.coded(encoding, *p.Value, target{jen.Id("v"), true})))
-		f.add(nil, function(decoding, f.coded(decoding, *p.Value, target{jen.Id("v"), true})))
+		f.add(doc, function(encoding, f.coded(encoding, *p.Value, target{f.local("v"), true})))
+		f.add(nil, function(decoding, f.coded(decoding, *p.Value, target{f.local("v"), true})))
 		return
 	}
 	var writes, reads []jen.Code
@@ -66,27 +66,27 @@ func (f *file) packed(p *ir.Packed) {
 		writes = append(writes, f.encodeField(&p.Fields[i])...)
 		reads = append(reads, jen.Case(jen.Lit(p.Fields[i].Name)).Block(f.decodeField(&p.Fields[i])))
 	}
-	skip := jen.Id("d").Dot("Skip").Call()
+	skip := f.local("d").Dot("Skip").Call()
 	read := skip
 	if len(reads) > 0 {
 		reads = append(reads, jen.Default().Block(skip))
-		read = jen.Switch(jen.String().Call(jen.Id("d").Dot("Key").Call())).Block(reads...)
+		read = jen.Switch(jen.String().Call(f.local("d").Dot("Key").Call())).Block(reads...)
 	}
-	decodes := function(decoding, jen.For(jen.Id("d").Dot("Struct").Call(), jen.Id("d").Dot("Next").Call(), jen.Empty()).Block(read))
+	decodes := function(decoding, jen.For(f.local("d").Dot("Struct").Call(), f.local("d").Dot("Next").Call(), jen.Empty()).Block(read))
 	if p.Encode == "" {
 		f.add(comment(p.Decode+" decodes a part of an older payload."), decodes)
 		return
 	}
-	begin := jen.If(jen.Op("!").Id("e").Dot("Struct").Call(jen.Lit(len(p.Fields)))).Block(jen.Return())
-	end := jen.Id("e").Dot("End").Call()
+	begin := jen.If(jen.Op("!").Add(f.local("e")).Dot("Struct").Call(jen.Lit(len(p.Fields)))).Block(jen.Return())
+	end := f.local("e").Dot("End").Call()
 	f.add(doc, function(encoding, append(append([]jen.Code{begin}, writes...), end)...))
 	f.add(nil, decodes)
 }
 
 func (f *file) encodeField(field *ir.PackedField) []jen.Code {
-	at := fieldOf(field.Path)
+	at := f.fieldOf(field.Path)
 	writes := []jen.Code{
-		jen.Id("e").Dot("Key").Call(jen.Lit(field.Name)),
+		f.local("e").Dot("Key").Call(jen.Lit(field.Name)),
 		f.coded(encoding, field.Value, target{at.Clone(), false}),
 	}
 	var condition *jen.Statement
@@ -98,7 +98,7 @@ func (f *file) encodeField(field *ir.PackedField) []jen.Code {
 		condition.Op("&&").Add(c)
 	}
 	for _, pointer := range field.Pointers {
-		and(fieldOf(field.Path[:pointer+1]).Op("!=").Nil())
+		and(f.fieldOf(field.Path[:pointer+1]).Op("!=").Nil())
 	}
 	for _, c := range f.present(field.Omit, at) {
 		and(c)
@@ -136,7 +136,7 @@ func (f *file) present(omit ir.Omit, at *jen.Statement) []*jen.Statement {
 }
 
 func (f *file) decodeField(field *ir.PackedField) jen.Code {
-	at := jen.Id("v")
+	at := f.local("v")
 	for i, name := range field.Path {
 		at = at.Dot(name)
 		for _, pointer := range field.Pointers {
@@ -149,8 +149,8 @@ func (f *file) decodeField(field *ir.PackedField) jen.Code {
 }
 
 // fieldOf names a field of the value v.
-func fieldOf(path []string) *jen.Statement {
-	at := jen.Id("v")
+func (f *file) fieldOf(path []string) *jen.Statement {
+	at := f.local("v")
 	for _, name := range path {
 		at.Dot(name)
 	}
@@ -184,10 +184,10 @@ func (t target) elements() *jen.Statement { return t.expression.Clone().Index(je
 // coded emits the call that encodes or decodes a value.
 func (f *file) coded(d direction, value ir.PackedValue, at target) *jen.Statement {
 	if value.Form == ir.PackedRef {
-		return jen.Id(d.of(&f.packs[value.Ref])).Call(jen.Id(d.parameter), at.address())
+		return jen.Id(d.of(&f.packs[value.Ref])).Call(f.local(d.parameter), at.address())
 	}
 	name := forms[value.Form]
-	arguments := []jen.Code{jen.Id(d.parameter), at.address()}
+	arguments := []jen.Code{f.local(d.parameter), at.address()}
 	switch value.Form {
 	case ir.PackedByteArray:
 		arguments[1] = at.elements()
@@ -216,7 +216,7 @@ func (f *file) coder(d direction, value ir.PackedValue) *jen.Statement {
 	case ir.PackedTime:
 		return f.msgpack(d.verb + "Time")
 	case ir.PackedByteArray, ir.PackedPointer, ir.PackedSlice, ir.PackedArray, ir.PackedMap, ir.PackedTextMap:
-		return jen.Func().Add(f.coderParameters(d, value.Type)).Block(f.coded(d, value, target{jen.Id("v"), true}))
+		return jen.Func().Add(f.coderParameters(d, value.Type)).Block(f.coded(d, value, target{f.local("v"), true}))
 	}
 	return f.msgpack(fmt.Sprint(d.verb, forms[value.Form])).Types(f.typeOf(value.Type))
 }

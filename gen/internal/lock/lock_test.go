@@ -91,8 +91,12 @@ func TestDamage(t *testing.T) {
 		"comment only":            {"# lock\n", `1:1: it does not begin with the line "emq.lock 1"`},
 		"another file":            {"# x\npackage mail\n", `2:1: it does not begin with the line "emq.lock 1"`},
 		"another form":            {"emq.lock 2\n", `1:1: it has the form "emq.lock 2", and this emqgen reads "emq.lock 1"; use the emqgen that wrote it, or a newer one`},
-		"conflict":                {strings.Replace(sample, "job mail/Digest", "<<<<<<< HEAD\njob mail/Digest", 1), "3:1: it has the markers of a merge conflict"},
-		"conflict at the end":     {sample + ">>>>>>> theirs\n", "42:1: it has the markers of a merge conflict"},
+		"conflict":                {sample + "<<<<<<< HEAD\njob a/b v1\ncodec json\n=======\njob a/b v1\ncodec msgpack\n>>>>>>> x\npayload B\ntype B\n", "42:1: a/b"},
+		"conflict of ends":        {sample + "<<<<<<< HEAD\nretired a/b failed\n=======\nretired a/b discard\n>>>>>>> x\n", "42:1: a/b"},
+		"conflict of job and end": {sample + "<<<<<<< HEAD\ngone a/b\n=======\njob a/b v1\ncodec json\npayload B\ntype B\n>>>>>>> x\n", "42:1: a/b"},
+		"endless conflict":        {strings.Replace(sample, "job mail/Digest", "<<<<<<< HEAD\njob mail/Digest", 1), "42:1: a merge conflict has no end"},
+		"end of a conflict":       {sample + ">>>>>>> theirs\n", "42:1: a marker of a merge conflict stands here without the others"},
+		"damaged side":            {sample + "<<<<<<< HEAD\n=======\ngone Welcome\n>>>>>>> x\n", "44:1: Welcome is not a queue and a name, as in mail/Welcome"},
 		"unknown word":            {sample + "jobs\n", `42:1: a line that begins with "jobs" has no meaning here`},
 		"too many words":          {sample + "gone a/b c\n", `42:1: a line that begins with "gone" has no meaning here`},
 		"quote":                   {sample + "gone \"a/b\n", "42:6: a quoted word cannot be read"},
@@ -222,6 +226,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("emq.lock 1\njob a/b v1\ncodec json\npayload B\ntype B\n\t\"\\n\" string(int) X optional\n")
 	f.Add("<<<<<<<\n")
+	f.Add("emq.lock 1\n<<<<<<<\ngone a/b\n|||||||\n=======\nretired a/c failed\n>>>>>>>\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := lock.Parse([]byte(text))
 		if err != nil {

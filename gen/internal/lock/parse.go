@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/token"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,25 +16,27 @@ import (
 type SyntaxError struct {
 	// Line and Column are where, from 1.
 	Line, Column int
-	// Conflict is set for the marker of a merge conflict.
+	// Conflict is set where both sides of a merge changed one job, whose name is
+	// the message.
 	Conflict bool
 	Message  string
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message) }
 
-// Parse reads a lock. The order of its blocks has no meaning. Its error is a
-// [*SyntaxError].
+// Parse reads a lock. The order of its blocks has no meaning. Of a lock with the
+// conflicts of a merge it reads both sides, if they are about different jobs. Its
+// error is a [*SyntaxError].
 func Parse(content []byte) (*File, error) {
-	p := &parser{file: &File{}}
 	text := strings.TrimPrefix(string(content), "\ufeff")
-	for line := range strings.Lines(text) {
-		p.line++
-		if err := p.conflict(line); err != nil {
-			return nil, err
-		}
+	if line := conflicted(text); line > 0 {
+		return parseConflicted(text, line)
 	}
-	p.line = 0
+	return parse(text)
+}
+
+func parse(text string) (*File, error) {
+	p := &parser{file: &File{}}
 	for line := range strings.Lines(text) {
 		p.line++
 		if err := p.read(strings.TrimRight(line, " \t\r\n")); err != nil {
@@ -65,15 +66,6 @@ type parser struct {
 
 func (p *parser) fault(column int, format string, arguments ...any) error {
 	return &SyntaxError{Line: max(p.line, 1), Column: column, Message: fmt.Sprintf(format, arguments...)}
-}
-
-var marker = regexp.MustCompile(`^(<<<<<<<|=======|>>>>>>>|\|\|\|\|\|\|\|)`)
-
-func (p *parser) conflict(line string) error {
-	if marker.MatchString(line) {
-		return &SyntaxError{Line: p.line, Column: 1, Conflict: true, Message: "it has the markers of a merge conflict"}
-	}
-	return nil
 }
 
 func (p *parser) read(text string) error {
@@ -286,8 +278,8 @@ func parseID(text string) (ID, bool) {
 	return ID{queue, name}, ok && err == nil && name != ""
 }
 
-// split parts a line into words, of which some are quoted. Without words it
-// returns the column of one that cannot be read.
+// split parts a line into words, of which some are quoted; none is empty. Without
+// words it returns the column of one that cannot be read.
 func split(text string) ([]string, int) {
 	var words []string
 	for i := 0; i < len(text); {
@@ -300,7 +292,8 @@ func split(text string) ([]string, int) {
 				return nil, i + 1
 			}
 			word, err := strconv.Unquote(quoted)
-			if err != nil {
+			rest := text[i+len(quoted):]
+			if err != nil || word == "" || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
 				return nil, i + 1
 			}
 			words = append(words, word)
