@@ -1,7 +1,8 @@
 package gen_test
 
-// This file builds two programs from two versions of one package, and runs them
-// against one store: what the one enqueues, the other handles or leaves unharmed.
+// This file builds two programs from two versions of one package, and has a producer
+// in TypeScript generated from each. It runs them against one store: what the one
+// enqueues, the other handles or leaves unharmed.
 
 import (
 	"bufio"
@@ -16,7 +17,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/echomq/echomq-go/gen"
 	"github.com/echomq/echomq-go/runtime/embedded"
+	"github.com/echomq/echomq-go/runtime/fleet"
 )
 
 // oldMail and newMail are the two versions: a payload with other fields, a job
@@ -139,6 +142,56 @@ func enqueue(ctx context.Context, producer *MailProducer) {
 `
 )
 
+// What the producers in TypeScript do: the same as enqueue.
+const (
+	scriptHead = `import { Redis } from 'ioredis';
+import * as emq from './emq.js';
+import { MailProducer } from './main.emq.js';
+
+const [socket, bundle] = process.argv.slice(2) as [string, string];
+const redis = new Redis(socket);
+const producer = new MailProducer(new emq.Client(redis, new emq.Bundle(bundle)));
+`
+	oldScript = scriptHead + `
+console.log((await producer.enqueueWelcome({ userId: 7 })).id);
+console.log((await producer.enqueueHello({ Name: 'Ada' })).id);
+console.log((await producer.enqueueGone({})).id);
+redis.disconnect();
+`
+	newScript = scriptHead + `
+console.log((await producer.enqueueWelcome({ user: 'Grace' })).id);
+console.log((await producer.enqueueSalute({ Name: 'Alan' })).id);
+redis.disconnect();
+`
+	scriptConfig = `{"compilerOptions": {"target": "es2022", "module": "nodenext", "strict": true, "skipLibCheck": true, "types": ["node"], "outDir": "out", "rootDir": "."}}`
+)
+
+// buildScripts compiles the producers in TypeScript for the packages old and new in
+// dir, into script/out.
+func buildScripts(t *testing.T, dir string) {
+	t.Helper()
+	modules, err := fleet.InstallModules(t.Context(), filepath.Join("..", "testdata", "languages", "node"))
+	require.NoError(t, err)
+	scripts := filepath.Join(dir, "script")
+	require.NoError(t, writeTree(scripts, map[string]string{
+		"tsconfig.json": scriptConfig, "package.json": `{"type": "module"}`, "old/produce.ts": oldScript, "new/produce.ts": newScript,
+	}))
+	require.NoError(t, os.Symlink(modules, filepath.Join(scripts, "node_modules")))
+	for _, version := range []string{"old", "new"} {
+		result, err := gen.Run(t.Context(), gen.Options{Dir: dir, Patterns: []string{"./" + version}})
+		require.NoError(t, err)
+		files, err := gen.Language("ts", result.Packages)
+		require.NoError(t, err)
+		for name, content := range files {
+			require.NoError(t, os.WriteFile(filepath.Join(scripts, version, name), content, 0o644))
+		}
+	}
+	compiler := exec.CommandContext(t.Context(), "node", "node_modules/typescript/bin/tsc", "-p", ".")
+	compiler.Dir = scripts
+	out, err := compiler.CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
 // buildBoth returns the directory with the programs old and new, of which the new
 // one was generated with the lock of the old one.
 func buildBoth(t *testing.T) string {
@@ -165,7 +218,7 @@ func buildBoth(t *testing.T) string {
 	build.Dir = dir
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
-	return filepath.Join(dir, "bin")
+	return dir
 }
 
 // startWorker runs a program's worker until the returned function is called.
@@ -196,7 +249,9 @@ func TestSkewOfDeploys(t *testing.T) {
 	if os.Getenv("EMQ_ENGINES") == "embedded" {
 		t.Skip("EMQ_ENGINES leaves out the server that this test needs")
 	}
-	bin := buildBoth(t)
+	dir := buildBoth(t)
+	buildScripts(t, dir)
+	bin := filepath.Join(dir, "bin")
 	ctx := context.WithoutCancel(t.Context())
 	server, err := embedded.Start(ctx, embedded.Process(), embedded.Logger(nil))
 	require.NoError(t, err)
@@ -204,11 +259,19 @@ func TestSkewOfDeploys(t *testing.T) {
 	store := redis.NewClient(server.Options())
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	socket := server.Options().Addr
-	run := func(program string, arguments ...string) []string {
+	lines := func(program string, arguments ...string) []string {
 		t.Helper()
-		out, err := exec.Command(filepath.Join(bin, program), append([]string{socket}, arguments...)...).CombinedOutput()
+		out, err := exec.Command(program, arguments...).CombinedOutput()
 		require.NoError(t, err, string(out))
 		return strings.Split(strings.TrimSpace(string(out)), "\n")
+	}
+	run := func(program string, arguments ...string) []string {
+		return lines(filepath.Join(bin, program), append([]string{socket}, arguments...)...)
+	}
+	bundle, err := filepath.Abs("../lua")
+	require.NoError(t, err)
+	script := func(version string) []string {
+		return lines("node", filepath.Join(dir, "script", "out", version, "produce.js"), socket, bundle)
 	}
 	job := func(id string) map[string]string {
 		return store.HGetAll(ctx, "emq:{mail}:"+id).Val()
@@ -216,12 +279,12 @@ func TestSkewOfDeploys(t *testing.T) {
 
 	// An old worker meets new jobs: it gives them back as they were.
 	stopOld := startWorker(t, filepath.Join(bin, "old"), socket)
-	ids := run("new", "enqueue")
-	require.Len(t, ids, 2)
-	for i, want := range []string{`{"user":"Grace"}`, `{"Name":"Alan"}`} {
-		require.Eventually(t, func() bool { return job(ids[i])["ukn"] != "" }, 20*time.Second, 10*time.Millisecond)
-		given := job(ids[i])
-		require.Equal(t, want, given["data"])
+	ids := append(run("new", "enqueue"), script("new")...)
+	require.Len(t, ids, 4)
+	for i, id := range ids {
+		require.Eventually(t, func() bool { return job(id)["ukn"] != "" }, 20*time.Second, 10*time.Millisecond)
+		given := job(id)
+		require.Equal(t, []string{`{"user":"Grace"}`, `{"Name":"Alan"}`}[i%2], given["data"])
 		require.Contains(t, []string{"", "0"}, given["atm"], "no attempt was consumed")
 		require.Empty(t, given["failedReason"])
 	}
@@ -236,7 +299,16 @@ func TestSkewOfDeploys(t *testing.T) {
 	require.Equal(t, "{salute Ada} <nil>", answers[3])
 	require.Contains(t, answers[5], "job was retired")
 	require.Equal(t, "{}", job(answers[4])["data"])
-	for i, want := range []string{`{"Text":"welcome Grace"}`, `{"Text":"salute Alan"}`} {
-		require.Eventually(t, func() bool { return job(ids[i])["returnvalue"] == want }, 20*time.Second, 20*time.Millisecond)
+	returns := func(id, want string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return job(id)["returnvalue"] == want }, 20*time.Second, 20*time.Millisecond, id)
 	}
+	for i, id := range ids {
+		returns(id, []string{`{"Text":"welcome Grace"}`, `{"Text":"salute Alan"}`}[i%2])
+	}
+	olds := script("old")
+	require.Len(t, olds, 3)
+	returns(olds[0], `{"Text":"welcome user 7"}`)
+	returns(olds[1], `{"Text":"salute Ada"}`)
+	require.Eventually(t, func() bool { return strings.Contains(job(olds[2])["failedReason"], "job was retired") }, 20*time.Second, 20*time.Millisecond)
 }
