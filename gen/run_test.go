@@ -1,15 +1,12 @@
 package gen_test
 
 import (
-	"fmt"
-	"go/format"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/imports"
 
 	"github.com/echomq/echomq-go/annotations"
 	"github.com/echomq/echomq-go/gen"
@@ -23,49 +20,6 @@ package mail
 //emq:job timeout=30s
 type Welcome struct{ UserID int64 }
 `
-
-// TestOutputIsFormatted holds that the tools which people run on save leave
-// generated files alone, goimports with its look-ups included.
-func TestOutputIsFormatted(t *testing.T) {
-	t.Parallel()
-	results, err := cases()
-	require.NoError(t, err)
-	checked := 0
-	for name, outcome := range results {
-		for file, content := range outcome {
-			if !strings.HasSuffix(file, gen.Output) {
-				continue
-			}
-			checked++
-			formatted, err := format.Source([]byte(content))
-			require.NoError(t, err)
-			require.Equal(t, content, string(formatted), "%s %s: gofmt", name, file)
-			processed, err := imports.Process(gen.Output, []byte(content), nil)
-			require.NoError(t, err)
-			require.Equal(t, content, string(processed), "%s %s: goimports", name, file)
-		}
-	}
-	require.NotZero(t, checked)
-}
-
-// TestDeterminism runs on the same source five times. Each goes through hundreds
-// of maps, whose order is another one each time.
-func TestDeterminism(t *testing.T) {
-	t.Parallel()
-	found, err := readCases(casesDir)
-	require.NoError(t, err)
-	dir := newModule(t, nil)
-	for _, c := range found {
-		require.NoError(t, c.writeSource(filepath.Join(dir, c.name)))
-	}
-	first := run(t, dir)
-	for range 4 {
-		next := run(t, dir)
-		require.Equal(t, first.Files, next.Files)
-		require.Equal(t, first.Diagnostics, next.Diagnostics)
-		require.Equal(t, first.Packages, next.Packages)
-	}
-}
 
 // TestSurvivesBrokenPackages generates the same file whatever stands in its
 // place, and whatever in the package does not compile.
@@ -235,25 +189,6 @@ func TestForms(t *testing.T) {
 			require.Equal(t, want, code(result)[filepath.Join(dir, gen.Output)])
 		})
 	}
-}
-
-// TestLinesPerJob holds that the shell of a job stays small.
-func TestLinesPerJob(t *testing.T) {
-	t.Parallel()
-	job := func(i int) string {
-		return fmt.Sprintf("\n// J%d does.\n//\n//emq:job timeout=30s delay=1s priority=3\n//emq:retry attempts=5 backoff=fixed base=1s jitter=none stalls=2\n//emq:keep completed=1h,5 failed=1h\n//emq:result Receipt\ntype J%d struct{ A, B, C, D int }\n", i, i)
-	}
-	lines := func(jobs int) int {
-		source := "//emq:queue name=mail\npackage mail\n\ntype Receipt struct{}\n"
-		for i := range jobs {
-			source += job(i)
-		}
-		for _, content := range code(run(t, newModule(t, map[string]string{"mail.go": source}))) {
-			return strings.Count(content, "\n")
-		}
-		return 0
-	}
-	require.Less(t, lines(3)-lines(2), 80)
 }
 
 // TestEveryRuleIsExercised holds that each diagnostic of the catalogue stands

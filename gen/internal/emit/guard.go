@@ -47,7 +47,11 @@ func (f *file) typeOf(t ir.Type) *jen.Statement {
 	case ir.Map:
 		return jen.Map(f.typeOf(*t.Key)).Add(f.typeOf(*t.Elem))
 	case ir.Chan:
-		return jen.Id(t.Name).Parens(f.typeOf(*t.Elem))
+		elem := f.typeOf(*t.Elem)
+		if t.Elem.Kind == ir.Chan {
+			elem = jen.Parens(elem) // which of the two is it that an arrow belongs to
+		}
+		return jen.Id(t.Name).Add(elem)
 	case ir.Struct:
 		return f.structType(t.Fields)
 	case ir.Func:

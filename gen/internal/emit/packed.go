@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -47,7 +48,14 @@ func (d direction) of(p *ir.Packed) string {
 
 // parameters are those of a function that encodes or decodes a value.
 func (f *file) coderParameters(d direction, t ir.Type) *jen.Statement {
-	return jen.Params(f.local(d.parameter).Op("*").Add(f.msgpack(d.kind)), f.local("v").Op("*").Add(f.typeOf(t)))
+	return jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: hasLines(t)},
+		f.local(d.parameter).Op("*").Add(f.msgpack(d.kind)), f.local("v").Op("*").Add(f.typeOf(t)))
+}
+
+// hasLines reports whether a type takes more than one line.
+func hasLines(t ir.Type) bool {
+	of := func(t *ir.Type) bool { return t != nil && hasLines(*t) }
+	return t.Kind == ir.Struct && len(t.Fields) > 0 || of(t.Key) || of(t.Elem) || slices.ContainsFunc(t.Args, hasLines)
 }
 
 // packed emits the functions that encode and decode the values of one type.
