@@ -18,8 +18,9 @@ type Step struct {
 // Unchanged is what [Step.State] says about a file that is as it should be.
 const Unchanged = "unchanged"
 
-// State says in one word how the file on disk is: [Unchanged], stale, missing, or
-// orphaned where there should be none.
+// State says in one word how the file on disk is: [Unchanged], with whatever line
+// ends Git has checked it out, stale, missing, or orphaned where there should be
+// none.
 func (s Step) State() string {
 	switch {
 	case s.Before != nil && s.After != nil && bytes.Equal(bytes.ReplaceAll(s.Before, []byte("\r\n"), []byte("\n")), s.After):

@@ -566,10 +566,13 @@ func decodeLinkMsgpack(d *msgpack.Decoder, v *Link) {
 
 // encodeEverythingAnonMsgpack and decodeEverythingAnonMsgpack encode and
 // decode a part of a payload or a result.
-func encodeEverythingAnonMsgpack(e *msgpack.Encoder, v *struct {
-	A int
-	B int
-}) {
+func encodeEverythingAnonMsgpack(
+	e *msgpack.Encoder,
+	v *struct {
+		A int
+		B int
+	},
+) {
 	if !e.Struct(2) {
 		return
 	}
@@ -580,10 +583,13 @@ func encodeEverythingAnonMsgpack(e *msgpack.Encoder, v *struct {
 	e.End()
 }
 
-func decodeEverythingAnonMsgpack(d *msgpack.Decoder, v *struct {
-	A int
-	B int
-}) {
+func decodeEverythingAnonMsgpack(
+	d *msgpack.Decoder,
+	v *struct {
+		A int
+		B int
+	},
+) {
 	for d.Struct(); d.Next(); {
 		switch string(d.Key()) {
 		case "A":
