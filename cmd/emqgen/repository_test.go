@@ -48,8 +48,7 @@ package audit
 
 import "example.com/shop/jobs"
 
-//go:generate go tool emqgen .
-
+`+"//go:generate go tool emqgen .\n"+`
 //emq:job
 //emq:result Finding
 type Entry struct {

@@ -103,11 +103,12 @@ func NewOrdersWorker(client *echomq.Client, handler OrdersHandler, opts ...echom
 // shape 2a443eadcb85, result shape 1b3423107d7c.
 func ConfirmJob() echomq.JobType[Confirm, Confirmation] {
 	return echomq.NewJobType[Confirm, Confirmation](echomq.JobSpec{
-		Queue:   "orders",
-		Name:    "Confirm",
-		Version: 1,
-		Redact:  []string{"/email"},
-		Timeout: 30 * time.Second,
+		Queue:    "orders",
+		Name:     "Confirm",
+		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "f9fa1f2c4273387f"},
+		Redact:   []string{"/email"},
+		Timeout:  30 * time.Second,
 		Retry: echomq.RetrySpec{
 			Attempts: 5,
 			Backoff:  echomq.Exponential,
@@ -130,6 +131,7 @@ func AskForReviewJob() echomq.JobType[AskForReview, echomq.None] {
 		Queue:    "orders",
 		Name:     "AskForReview",
 		Version:  1,
+		Contract: echomq.ContractSpec{Hash: "fd7e0beb2fce5b13"},
 		Redact:   []string{"/email"},
 		Delay:    14 * 24 * time.Hour,
 		Priority: 10,
