@@ -11,8 +11,9 @@ import (
 // must run with it, within the limits that the scripts take.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
-		"", "{}", "null", `{"attempts":3,"backoff":{"type":"fixed","delay":1000,"jitter":"none"}}`, `{"attempts":-1}`,
-		`{"tmo":9223372036854775807,"bo":{"base":-9223372036854775808}}`, `{"kc":{"age":-1,"count":1e9},"removeOnFail":true}`, `[1]`,
+		"", "{}", "null", `{"attempts":3,"backoff":{"type":"fixed","base":1000,"jitter":"none"}}`, `{"attempts":-1,"stalls":-1}`,
+		`{"timeout":9223372036854775807,"backoff":{"base":-9223372036854775808,"cap":1}}`, `{"keepCompleted":{"age":-1,"count":2000000000},"removeOnFail":true}`,
+		`{"keepFailed":{"none":true,"age":9223372036854775807},"kl":9000000,"timeout":-5}`, `[1]`,
 	} {
 		f.Add(seed)
 	}
@@ -37,9 +38,9 @@ func FuzzSettings(f *testing.F) {
 // FuzzPrepared reads jobs and flows at rest, from an outbox table say: what is
 // accepted is written so that it reads the same.
 func FuzzPrepared(f *testing.F) {
-	const job = `{"queue":"mail","id":"7","name":"Welcome","version":1,"data":"e30=","opts":{"a":1},"delay":5,"due":"2026-11-30T12:00:00Z","priority":3,"events":"final","group":"g","unique":{"key":"k","until":"finished","for":5}}`
+	const job = `{"queue":"mail","id":"7","name":"Welcome","payloadVersion":1,"data":"e30=","opts":{"a":1},"delayNanoseconds":5,"due":"2026-11-30T12:00:00Z","priority":3,"events":"final","group":"g","unique":{"key":"k","until":"finished","forNanoseconds":5}}`
 	f.Add(job)
-	f.Add(`{"queue":"mail","id":"7","name":"Welcome","version":0}`)
+	f.Add(`{"queue":"mail","id":"7","name":"Welcome","payloadVersion":0}`)
 	f.Add(`{"job":` + job + `,"children":[{"policy":"ignore","job":` + job + `},{"policy":"fail","job":` + job + `,"children":[]}]}`)
 	f.Fuzz(func(t *testing.T, encoded string) {
 		var prepared, again Prepared

@@ -25,6 +25,7 @@ var decoders = []func(any) error{
 	decoding(script.DecodeChange),
 	decoding(script.DecodeCollect),
 	decoding(script.DecodeCounts),
+	decoding(script.DecodeDeclare),
 	decoding(script.DecodeDeliver),
 	decoding(script.DecodeDrain),
 	decoding(script.DecodeDue),
