@@ -61,7 +61,7 @@ type Finding = jobs.Confirmation
 `)
 	m.regenerates("./...", "./jobs/...")
 	require.Contains(t, m.read("audit/emq_gen.go"), "map[string][]*jobs.Item")
-	m.tool("go", "vet", "./...", "./jobs/...")
+	m.tool("go", "vet", "./audit", "./jobs")
 	m.quiet("-C", filepath.Join(m.dir, "jobs"), "-check", "./...")
 
 	// A field of the other module is part of this one's contract.
@@ -92,7 +92,7 @@ func TestVendored(t *testing.T) {
 	// What is built without the paths of this directory is built once for all runs.
 	// (A go tool has no such flag, so emqgen is built as go tool builds it.)
 	for _, arguments := range [][]string{
-		{"vet", "./..."},
+		{"vet", "./jobs"},
 		{"build", "-o", "bin/", "github.com/echomq/echomq-go/cmd/emqgen"},
 	} {
 		command := m.command("go", arguments...)
