@@ -57,14 +57,17 @@ func TestLimitHoldsAcrossWorkers(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.spec.Limit = 3 // as its directive says
 		var g gauge
+		third, reached := context.WithCancel(f.ctx)
 		handle := func(ctx context.Context, _ *echomq.Job[greeting]) (string, error) {
 			g.enter()
 			defer g.leave()
-			for g.most.Load() < 3 { // the first wait for each other
-				time.Sleep(time.Millisecond)
-				if err := ctx.Err(); err != nil {
-					return "", err
-				}
+			if g.most.Load() >= 3 {
+				reached()
+			}
+			select { // the first wait for each other
+			case <-third.Done():
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
 			}
 			return "", nil
 		}

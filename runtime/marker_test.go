@@ -78,7 +78,7 @@ func TestMarkerStandsWhileThereIsWork(t *testing.T) {
 }
 
 func TestIdleWorkerThatStopsLeavesTheMarker(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
+	eachServer(t, func(t *testing.T, f *fixture) {
 		for range 10 {
 			idle := *f
 			blocked := idle.named(t)
@@ -98,7 +98,7 @@ func TestIdleWorkerThatStopsLeavesTheMarker(t *testing.T) {
 }
 
 func TestAnotherWorkerTakesWhatAStoppingOneLeaves(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
+	eachServer(t, func(t *testing.T, f *fixture) {
 		blocked := f.named(t)
 		leaving := f.work(t, hello)
 		blocked(1)
@@ -118,9 +118,6 @@ func TestAnotherWorkerTakesWhatAStoppingOneLeaves(t *testing.T) {
 // then the next worker comes by itself within 2 s.
 func (f *fixture) named(t *testing.T) (blocked func(n int)) {
 	t.Helper()
-	if f.engine.Embedded() {
-		t.Skip("miniredis cannot tell which of its clients wait")
-	}
 	name := f.engine.QueueName(t)
 	f.client = f.newClient(t, f.engine.Store(t, enginetest.ClientName(name)))
 	node := f.engine.Node(t, f.queue.Key("marker"))

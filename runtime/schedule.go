@@ -213,6 +213,9 @@ func set(plans []plan, call func(script.Schedule) (script.ScheduleReply, error))
 			}
 			item := plans[i].item
 			item.Next = following(plans[i].slots, reply.Now+int64(try)*setMargin, item.End)
+			if item.Next == wire.Never { // its end is closer than that
+				item.Next = following(plans[i].slots, reply.Now, item.End)
+			}
 			if item.Next == wire.Never {
 				failed = optionError("schedule %q: no slot lies between now and its end", item.Scheduler)
 				continue

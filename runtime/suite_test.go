@@ -47,6 +47,14 @@ func each(t *testing.T, test func(t *testing.T, f *fixture)) {
 	enginetest.Each(t, func(t *testing.T, e *enginetest.Engine) { test(t, newFixture(t, e)) })
 }
 
+// eachServer runs a test on every engine but the embedded one, which cannot tell
+// which of its clients wait for what.
+func eachServer(t *testing.T, test func(t *testing.T, f *fixture)) {
+	t.Helper()
+	t.Parallel()
+	enginetest.Each(t, func(t *testing.T, e *enginetest.Engine) { test(t, newFixture(t, e)) }, enginetest.Miniredis)
+}
+
 // eachFresh runs a test on a new engine of every kind, which holds nothing and
 // belongs to it alone.
 func eachFresh(t *testing.T, test func(t *testing.T, f *fixture)) {

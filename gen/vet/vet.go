@@ -15,8 +15,8 @@ import (
 
 // The pages about the analyzer, and about each code.
 const (
-	guide  = "https://github.com/echomq/echomq-go/blob/main/docs/guide/vet.md"
-	errors = "https://github.com/echomq/echomq-go/blob/main/docs/errors.md"
+	guidePage  = "https://github.com/echomq/echomq-go/blob/main/docs/guide/vet.md"
+	errorsPage = "https://github.com/echomq/echomq-go/blob/main/docs/errors.md"
 )
 
 // Analyzer reports what is wrong with the directives of a package, as emqgen
@@ -30,7 +30,7 @@ emqvet reports what emqgen would refuse, with fixes for what was misspelt; and
 generated files that are stale, jobs whose enqueueing may fail without notice,
 handlers that wait in a loop and do not heed their context, and payload fields
 that look like secrets. Each diagnostic ends in a code: emqgen explain CODE.`,
-	URL:              guide,
+	URL:              guidePage,
 	Run:              run,
 	RunDespiteErrors: true, // emqgen does too: what it generates may be missing
 }
@@ -101,7 +101,7 @@ func (p *reporter) report(d annotations.Diagnostic, pos, end token.Pos) {
 		Pos: pos, End: end,
 		Category: d.Rule.Code,
 		Message:  fmt.Sprintf("%s (%s)", d.Message, d.Rule.Code),
-		URL:      errors + "#" + anchor(d.Rule),
+		URL:      errorsPage + "#" + anchor(d.Rule),
 	}
 	if d.Replacement != "" && end > pos {
 		reported.SuggestedFixes = []analysis.SuggestedFix{{

@@ -61,7 +61,7 @@ func (o *observation) run(ctx context.Context, length time.Duration) error {
 	case <-ctx.Done():
 	case <-captures[0].ended:
 	}
-	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
+	looking, cancel := afterEnd(ctx)
 	defer cancel()
 	step, err := takeAll(looking, captures)
 	step.Name, step.Doc = "observed", "what clients of the queue did"
@@ -70,10 +70,17 @@ func (o *observation) run(ctx context.Context, length time.Duration) error {
 	}
 	o.report.Steps = append(o.report.Steps, step)
 	o.report.Ignored = captures[0].ignoredSoFar()
-	return errors.Join(err, o.readVersion(looking, c.admin), shownRoundTrip(step))
+	return errors.Join(err, o.readVersion(ctx, c.admin), shownRoundTrip(step))
+}
+
+// afterEnd returns a context for what is still to be read when the time is over.
+func afterEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 }
 
 func (o *observation) readVersion(ctx context.Context, admin redis.UniversalClient) error {
+	ctx, cancel := afterEnd(ctx)
+	defer cancel()
 	version, err := admin.HGet(ctx, o.target.Queue.Key("meta"), wire.FieldVersion).Result()
 	switch {
 	case errors.Is(err, redis.Nil):

@@ -18,13 +18,21 @@ func conflicted(text string) int {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
-		for _, mark := range []string{markOurs, markBase, markTheirs, markEnd} {
-			if strings.HasPrefix(line, mark) {
-				return number
-			}
+		if markerOf(line) != "" {
+			return number
 		}
 	}
 	return 0
+}
+
+// markerOf returns the marker that a line is, or "".
+func markerOf(line string) string {
+	for _, mark := range []string{markOurs, markBase, markTheirs, markEnd} {
+		if strings.HasPrefix(line, mark) {
+			return mark
+		}
+	}
+	return ""
 }
 
 // sides returns what each side of a merge had in place of a text with conflicts,
@@ -36,12 +44,7 @@ func sides(text string) (ours, theirs string, err error) {
 	in, number := "", 0
 	for line := range strings.Lines(text) {
 		number++
-		mark := ""
-		for _, m := range []string{markOurs, markBase, markTheirs, markEnd} {
-			if strings.HasPrefix(line, m) {
-				mark = m
-			}
-		}
+		mark := markerOf(line)
 		if mark != "" {
 			if !follows(mark, in) {
 				return "", "", &SyntaxError{Line: number, Column: 1, Message: "a marker of a merge conflict stands here without the others"}

@@ -47,7 +47,7 @@ func (p *OrdersProducer) PrepareConfirm(payload Confirm, opts ...echomq.EnqueueO
 // EnqueueAskForReview adds one AskForReview job to queue "orders".
 //
 // AskForReview asks the customer two weeks later what the articles are like.
-// Everything else comes first.
+// Everything else comes first, and nobody is asked twice.
 func (p *OrdersProducer) EnqueueAskForReview(ctx context.Context, payload AskForReview, opts ...echomq.EnqueueOption) (echomq.Handle[echomq.None], error) {
 	return echomq.Enqueue(ctx, p.producer, AskForReviewJob(), payload, opts...)
 }
@@ -135,6 +135,9 @@ func AskForReviewJob() echomq.JobType[AskForReview, echomq.None] {
 		Redact:   []string{"/email"},
 		Delay:    14 * 24 * time.Hour,
 		Priority: 10,
+		Unique:   echomq.UniqueSpec{Until: echomq.UntilRemoved},
+	}).UniqueBy(func(key *echomq.UniqueKey, payload *AskForReview) {
+		key.Int(payload.OrderID)
 	})
 }
 

@@ -37,9 +37,10 @@ type Confirmation struct {
 }
 
 // AskForReview asks the customer two weeks later what the articles are like.
-// Everything else comes first.
+// Everything else comes first, and nobody is asked twice.
 //
 //emq:job delay=14d priority=10
+//emq:unique by=OrderID until=removed
 type AskForReview struct {
 	OrderID int64  `json:"orderId"`
 	Email   string `json:"email" emq:"redact"`

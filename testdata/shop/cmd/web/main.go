@@ -92,12 +92,11 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 		unavailable(w, err)
 		return
 	}
-	if !confirm.Existing {
-		review := jobs.AskForReview{OrderID: order.OrderID, Email: order.Email}
-		if _, err := s.orders.EnqueueAskForReview(r.Context(), review); err != nil {
-			unavailable(w, err)
-			return
-		}
+	// Also where the first was there: the request before may have failed in between.
+	review := jobs.AskForReview{OrderID: order.OrderID, Email: order.Email}
+	if _, err := s.orders.EnqueueAskForReview(r.Context(), review); err != nil {
+		unavailable(w, err)
+		return
 	}
 	answer(w, http.StatusAccepted, map[string]any{"job": confirm.ID, "existing": confirm.Existing})
 }
