@@ -199,7 +199,7 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 			}
 			return nil, refusal(op, a.err)
 		case unknown:
-			lost, kind = a.err, ErrOutcomeUnknown
+			lost, kind = whyEnded(ctx, a.err), ErrOutcomeUnknown
 		case unreplicated:
 			lost, kind = a.err, ErrNotReplicated
 		case notExecuted:
@@ -245,6 +245,15 @@ func within[V any](ctx context.Context, work func() V) (V, error) {
 			return none, context.Cause(ctx)
 		}
 	}
+}
+
+// whyEnded returns an error of the client library; or, where it says no more than
+// that ctx has ended, why that is.
+func whyEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // retryPause is how long to wait before trying again, the try-th time.

@@ -133,11 +133,11 @@ func (c *Client) persist(ctx context.Context, op string, run func() error) error
 			return refusal(op, err)
 		case unknown, notExecuted:
 			if !patient && !isReply(err) && try > 0 {
-				return unreachable(op, err)
+				return unreachable(op, whyEnded(ctx, err))
 			}
 		}
 		if sleep(ctx, retryPause(try)) != nil || try > 100 {
-			return unreachable(op, err)
+			return unreachable(op, whyEnded(ctx, err))
 		}
 	}
 }
