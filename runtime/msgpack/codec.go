@@ -1,7 +1,6 @@
 package msgpack
 
 import (
-	"bytes"
 	"errors"
 	"sync"
 )
@@ -44,7 +43,8 @@ func (c *Codec[T]) Encode(value *T) ([]byte, error) {
 	var encoded []byte
 	err := e.err
 	if err == nil {
-		encoded = bytes.Clone(e.buf)
+		encoded = make([]byte, len(e.buf))
+		copy(encoded, e.buf)
 	}
 	if cap(e.buf) <= keptBuffer {
 		encoders.Put(e)

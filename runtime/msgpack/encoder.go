@@ -19,6 +19,8 @@ type Encoder struct {
 	buf    []byte
 	levels []level
 	err    error
+	// room is what the entries of the last map were sorted in.
+	room any
 }
 
 func (e *Encoder) fail(err error) {
@@ -31,15 +33,21 @@ var errTooDeep = fmt.Errorf("it is nested more than %d deep, or in itself", MaxD
 
 // enter begins a value that contains others, and reports whether they are to be
 // encoded.
-func (e *Encoder) enter(l level) bool {
+func (e *Encoder) enter(kind, count int) bool {
 	if e.err != nil {
 		return false
 	}
-	if len(e.levels) == MaxDepth {
+	n := len(e.levels)
+	if n == MaxDepth {
 		e.fail(errTooDeep)
 		return false
 	}
-	e.levels = append(e.levels, l)
+	if n == cap(e.levels) {
+		e.levels = append(e.levels, level{})
+	}
+	e.levels = e.levels[:n+1]
+	l := &e.levels[n]
+	l.kind, l.count, l.key, l.name = kind, count, nil, ""
 	return true
 }
 
@@ -49,9 +57,11 @@ func (e *Encoder) leave() { e.levels = e.levels[:len(e.levels)-1] }
 // whether they are to be encoded: each with Key and its value, in the order of
 // their names, and then End.
 func (e *Encoder) Struct(fields int) bool {
-	if !e.enter(level{kind: ofStruct, start: len(e.buf), want: fields}) {
+	if !e.enter(ofStruct, 0) {
 		return false
 	}
+	l := &e.levels[len(e.levels)-1]
+	l.start, l.want = len(e.buf), fields
 	e.mapHeader(fields)
 	return true
 }
@@ -61,13 +71,22 @@ func (e *Encoder) Key(name string) {
 	l := &e.levels[len(e.levels)-1]
 	l.count++
 	l.name = name
-	e.stringHeader(len(name))
-	e.buf = append(e.buf, name...)
+	e.text(name)
+}
+
+// text appends a string.
+func (e *Encoder) text(s string) {
+	if len(s) < fixedString {
+		e.buf = append(append(e.buf, fixStr|byte(len(s))), s...)
+		return
+	}
+	e.stringHeader(len(s))
+	e.buf = append(e.buf, s...)
 }
 
 // End ends a struct.
 func (e *Encoder) End() {
-	l := e.levels[len(e.levels)-1]
+	l := &e.levels[len(e.levels)-1]
 	e.leave()
 	if l.count == l.want || e.err != nil {
 		return
@@ -81,6 +100,9 @@ func (e *Encoder) End() {
 	n := copy(e.buf[l.start+len(header):], body)
 	e.buf = e.buf[:l.start+len(header)+n]
 }
+
+// fixedString is the length from which on that of a string has bytes of its own.
+const fixedString = 32
 
 func mapHeaderSize(n int) int {
 	switch {
@@ -111,7 +133,7 @@ func (e *Encoder) sized(n int, fixed byte, fixedRoom int, form8, form16, form32 
 
 func (e *Encoder) mapHeader(n int)    { e.sized(n, fixMap, 16, 0, map16, map32) }
 func (e *Encoder) listHeader(n int)   { e.sized(n, fixArray, 16, 0, array16, array32) }
-func (e *Encoder) stringHeader(n int) { e.sized(n, fixStr, 32, str8, str16, str32) }
+func (e *Encoder) stringHeader(n int) { e.sized(n, fixStr, fixedString, str8, str16, str32) }
 func (e *Encoder) binHeader(n int)    { e.sized(n, 0, 0, bin8, bin16, bin32) }
 
 func (e *Encoder) null() { e.buf = append(e.buf, codeNil) }
@@ -193,8 +215,7 @@ func EncodeFloat64[T ~float64](e *Encoder, v *T) {
 
 // EncodeString encodes a string.
 func EncodeString[T ~string](e *Encoder, v *T) {
-	e.stringHeader(len(*v))
-	e.buf = append(e.buf, *v...)
+	e.text(string(*v))
 }
 
 // EncodeBytes encodes bytes.
@@ -274,7 +295,7 @@ func EncodePointer[P ~*T, T any](e *Encoder, v *P, elem func(*Encoder, *T)) {
 		e.null()
 		return
 	}
-	if e.enter(level{kind: ofPointer}) {
+	if e.enter(ofPointer, 0) {
 		elem(e, *v)
 		e.leave()
 	}
@@ -291,7 +312,7 @@ func EncodeSlice[S ~[]T, T any](e *Encoder, v *S, elem func(*Encoder, *T)) {
 
 // EncodeArray encodes the elements of an array.
 func EncodeArray[T any](e *Encoder, v []T, elem func(*Encoder, *T)) {
-	if !e.enter(level{kind: ofList, count: -1}) {
+	if !e.enter(ofList, -1) {
 		return
 	}
 	e.listHeader(len(v))
@@ -310,25 +331,41 @@ func EncodeMap[M ~map[K]V, K cmp.Ordered, V any](e *Encoder, v *M, key func(*Enc
 		e.null()
 		return
 	}
-	if !e.enter(level{kind: ofMap}) {
+	if !e.enter(ofMap, 0) {
 		return
 	}
 	e.mapHeader(len(*v))
-	keys := make([]K, 0, len(*v))
-	for k := range *v {
-		keys = append(keys, k)
+	type entry struct {
+		key   K
+		value V
 	}
-	slices.Sort(keys)
-	var value V
-	for i := range keys {
+	// The room of the last map is used again, if that was of the same type and not
+	// one around this.
+	room, fits := e.room.(*[]entry)
+	if e.room = nil; !fits {
+		room = new([]entry)
+	}
+	entries := (*room)[:0]
+	for k, value := range *v {
+		entries = append(entries, entry{k, value})
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
+	for i := range entries {
 		at := len(e.buf)
-		key(e, &keys[i])
+		key(e, &entries[i].key)
 		e.at(at)
-		value = (*v)[keys[i]]
-		elem(e, &value)
+		elem(e, &entries[i].value)
+	}
+	if clear(entries); cap(entries) <= keptEntries {
+		*room = entries
+		e.room = room
 	}
 	e.leave()
 }
+
+// keptEntries is the largest number of entries of a map for which there is room
+// kept.
+const keptEntries = 64
 
 // at notes the key that was written from the given place on as the current one.
 func (e *Encoder) at(place int) { e.levels[len(e.levels)-1].key = e.buf[place:len(e.buf):len(e.buf)] }
@@ -342,35 +379,33 @@ func EncodeTextMap[M ~map[K]V, K interface {
 		e.null()
 		return
 	}
-	if !e.enter(level{kind: ofMap}) {
+	if !e.enter(ofMap, 0) {
 		return
 	}
 	type entry struct {
-		text []byte
-		key  K
+		text  []byte
+		value V
 	}
 	entries := make([]entry, 0, len(*v))
-	for k := range *v {
+	for k, value := range *v {
 		text, err := k.MarshalText()
 		if err != nil {
 			e.fail(err)
 			break
 		}
-		entries = append(entries, entry{text, k})
+		entries = append(entries, entry{text, value})
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.text, b.text) })
 	e.mapHeader(len(entries))
-	var value V
-	for i, entry := range entries {
+	for i := range entries {
 		at := len(e.buf)
-		e.stringHeader(len(entry.text))
-		e.buf = append(e.buf, entry.text...)
+		e.stringHeader(len(entries[i].text))
+		e.buf = append(e.buf, entries[i].text...)
 		e.at(at)
-		if i > 0 && bytes.Equal(entry.text, entries[i-1].text) {
+		if i > 0 && bytes.Equal(entries[i].text, entries[i-1].text) {
 			e.fail(errors.New("two keys are written alike"))
 		}
-		value = (*v)[entry.key]
-		elem(e, &value)
+		elem(e, &entries[i].value)
 	}
 	e.leave()
 }
