@@ -120,7 +120,7 @@ func settings(pkg *ir.Package) (ir.Queue, ir.Job) {
 	job := queue.Jobs[0]
 	queue.Jobs, queue.Pos, queue.NamePos = nil, ir.Position{}, ir.Position{}
 	for i := range queue.Retired {
-		queue.Retired[i].Pos = ir.Position{}
+		queue.Retired[i].Pos, queue.Retired[i].End = ir.Position{}, ir.Position{}
 	}
 	job.Pos, job.NamePos, job.VersionPos, job.Doc, job.Payload, job.Contract = ir.Position{}, ir.Position{}, ir.Position{}, "", ir.Payload{}, ir.Contract{}
 	for _, result := range []*ir.Result{job.Result, job.Progress} {
@@ -129,7 +129,7 @@ func settings(pkg *ir.Package) (ir.Queue, ir.Job) {
 		}
 	}
 	for i := range job.Was {
-		job.Was[i].Pos = ir.Position{}
+		job.Was[i].Pos, job.Was[i].End = ir.Position{}, ir.Position{}
 	}
 	if job.Unique != nil {
 		for i := range job.Unique.Fields {

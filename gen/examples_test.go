@@ -27,13 +27,13 @@ func TestExamples(t *testing.T) {
 	require.NoError(t, err)
 	explained := map[string]bool{}
 	for _, c := range found {
-		if *update && results[c.name] != nil {
-			c.update(t, outcome{errorsFile: results[c.name][errorsFile]})
-		}
 		explained[c.name] = true
 		require.NotNil(t, annotations.RuleByCode(c.name), "%s: there is no such error", c.path)
 		if c.wants()[vetFile] != "" {
 			continue // emqvet's own tests run it
+		}
+		if *update && results[c.name] != nil {
+			c.update(t, outcome{errorsFile: results[c.name][errorsFile]})
 		}
 		said := outcome{errorsFile: results[c.name][errorsFile]}
 		for line := range strings.Lines(said[errorsFile]) {

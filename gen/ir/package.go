@@ -63,15 +63,19 @@ type Retired struct {
 	// Name is the wire name.
 	Name string `json:"name"`
 	// To is failed or discard.
-	To  string   `json:"to"`
+	To string `json:"to"`
+	// Pos and End bound the name as it is written.
 	Pos Position `json:"-"`
+	End Position `json:"-"`
 }
 
 // Former is a name that a job had.
 type Former struct {
-	Queue string   `json:"queue"`
-	Name  string   `json:"name"`
-	Pos   Position `json:"-"`
+	Queue string `json:"queue"`
+	Name  string `json:"name"`
+	// Pos and End bound what is written.
+	Pos Position `json:"-"`
+	End Position `json:"-"`
 }
 
 // Job is one kind of job. Settings are zero where the directives are silent.

@@ -101,7 +101,8 @@ func (b *builder) queue(d *annotations.Directive) ir.Queue {
 	}
 	for _, d := range b.Facts.Retired {
 		if retired, _ := b.Facts.RetiredJob(d); retired.Queue == queue.Name {
-			queue.Retired = append(queue.Retired, ir.Retired{Name: retired.Name, To: d.Text("to"), Pos: b.position(d.Argument("name").Pos)})
+			name := d.Argument("name").Values[0]
+			queue.Retired = append(queue.Retired, ir.Retired{Name: retired.Name, To: d.Text("to"), Pos: b.position(name.Pos), End: b.position(name.End)})
 		}
 	}
 	return queue

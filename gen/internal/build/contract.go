@@ -33,7 +33,7 @@ func (b *builder) was(job *annotations.Job) []ir.Former {
 	var former []ir.Former
 	for i, was := range b.Facts.Was(job) {
 		value := job.Directive("job").Argument("was").Values[i]
-		former = append(former, ir.Former{Queue: was.Queue, Name: was.Name, Pos: b.position(value.Pos)})
+		former = append(former, ir.Former{Queue: was.Queue, Name: was.Name, Pos: b.position(value.Pos), End: b.position(value.End)})
 	}
 	return former
 }

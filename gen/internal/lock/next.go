@@ -50,11 +50,12 @@ func (s Step) allow(id ID, from string) (Accepted, bool) {
 // Next returns the lock of pkg, and what of its contracts the jobs and programs
 // that are there would not survive. It gives each job its older versions.
 func (s Step) Next(pkg *ir.Package) (*File, []annotations.Diagnostic) {
-	n := &next{Step: s, pkg: pkg, base: s.Base, file: &File{}, declared: map[ID]bool{}, taken: map[ID]bool{}}
+	n := &next{Step: s, pkg: pkg, base: s.Base, file: &File{}, declared: map[ID]bool{}, named: map[ID]bool{}, taken: map[ID]bool{}}
 	if n.base == nil {
 		n.base = &File{}
 	}
 	n.each(func(id ID, _ *ir.Job) { n.declared[id] = true })
+	n.written()
 	n.each(n.job)
 	for _, queue := range pkg.Queues {
 		for _, retired := range queue.Retired {
@@ -81,6 +82,8 @@ type next struct {
 	file *File
 	// declared are the jobs of the package.
 	declared map[ID]bool
+	// named are the jobs that the source calls former names or retired.
+	named map[ID]bool
 	// taken are the jobs of the base of which it is said what became of them.
 	taken map[ID]bool
 	found []annotations.Diagnostic
@@ -95,9 +98,27 @@ func (n *next) each(do func(ID, *ir.Job)) {
 	}
 }
 
+// written finds the names of jobs that are gone, as the source says them.
+func (n *next) written() {
+	for _, queue := range n.pkg.Queues {
+		for _, job := range queue.Jobs {
+			for _, was := range job.Was {
+				n.named[ID{was.Queue, was.Name}] = true
+			}
+		}
+		for _, retired := range queue.Retired {
+			n.named[ID{queue.Name, retired.Name}] = true
+		}
+	}
+}
+
 func (n *next) report(rule *annotations.Rule, pos ir.Position, arguments ...any) {
-	at := token.Position{Filename: filepath.Join(n.Dir, pos.File), Line: pos.Line, Column: pos.Column}
-	n.found = append(n.found, rule.At(at, token.Position{}, arguments...))
+	n.found = append(n.found, rule.At(n.place(pos), token.Position{}, arguments...))
+}
+
+// place returns a position with the path of its file.
+func (n *next) place(pos ir.Position) token.Position {
+	return token.Position{Filename: filepath.Join(n.Dir, pos.File), Line: pos.Line, Column: pos.Column}
 }
 
 // job enters a declared job with the older versions that are known.
@@ -115,7 +136,7 @@ func (n *next) job(id ID, job *ir.Job) {
 		case job.Version < last.Version:
 			accepted, ok := n.allow(id, Hash(&last.Contract))
 			if !ok {
-				n.report(annotations.RuleVersionLowered, job.Pos, job.Payload.Type, last.Version, job.Version, id)
+				n.report(annotations.RuleVersionLowered, job.Pos, job.Payload.Type, last.Version, job.Version, quoted(id.String()))
 				return
 			}
 			block.Accepted = append(block.Accepted, accepted)
@@ -152,24 +173,81 @@ func (n *next) history(id ID, job *ir.Job) []Job {
 		case len(found) > 0:
 			versions = found
 		case n.Base != nil && !n.base.knows(former) && !n.Recorded.knows(former):
-			n.report(annotations.RuleFormerUnknown, was.Pos, was.Name, was.Queue, n.nearest(former))
+			n.unknown(former, was.Pos, was.End, n.nearestFormer(former, id.Queue))
 		}
 	}
 	return versions
 }
 
-// nearest ends a message with the job of the base that was probably meant.
-func (n *next) nearest(id ID) string {
-	var known []string
-	for _, other := range n.base.IDs() {
-		if other.Queue == id.Queue && !n.declared[other] {
-			known = append(known, other.Name)
+// unknown reports a former job between two places that no lock knows.
+func (n *next) unknown(id ID, pos, end ir.Position, hint annotations.Suggestion) {
+	n.found = append(n.found, annotations.RuleFormerUnknown.At(n.place(pos), n.place(end), id.Name, id.Queue, hint))
+}
+
+// nearestFormer ends a message with the former job that was probably meant, one
+// of the same queue if there is any, as a job in a queue names it.
+func (n *next) nearestFormer(id ID, queue string) annotations.Suggestion {
+	var near ID
+	if name := annotations.Nearest(id.Name, n.lost(id.Queue)); name != "" {
+		near = ID{id.Queue, name}
+	} else {
+		for i := range n.pkg.Queues {
+			other := n.pkg.Queues[i].Name
+			if name := annotations.Nearest(id.Name, n.lost(other)); name != "" && (near.Name == "" || name == id.Name && near.Name != name) {
+				near = ID{other, name}
+			}
 		}
 	}
-	if near := annotations.Nearest(id.Name, known); near != "" {
-		return "; did you mean " + near + "?"
+	if near.Name == "" {
+		return annotations.Suggestion{}
 	}
-	return ""
+	text := near.Name
+	if near.Queue != queue || strings.Contains(text, "/") {
+		text = near.String()
+	}
+	return annotations.DidYouMean(text, quoted(text))
+}
+
+// nearestRetired ends a message with the retired job of the same queue that was
+// probably meant.
+func (n *next) nearestRetired(id ID) annotations.Suggestion {
+	near := annotations.Nearest(id.Name, n.lost(id.Queue))
+	return annotations.DidYouMean(near, quoted(near))
+}
+
+// lost returns the names of a queue's jobs that the locks know, and of which the
+// source does not say what became of them.
+func (n *next) lost(queue string) []string {
+	var names []string
+	add := func(id ID) {
+		if id.Queue == queue && !n.declared[id] && !n.named[id] {
+			names = append(names, id.Name)
+		}
+	}
+	for _, file := range []*File{n.base, n.Recorded} {
+		if file == nil {
+			continue
+		}
+		for _, job := range file.Jobs {
+			add(job.ID)
+			for _, was := range job.Was {
+				add(was)
+			}
+		}
+		for _, ended := range file.Ended {
+			add(ended.ID)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// quoted returns text as the value of an item, in quotes where it needs them.
+func quoted(text string) string {
+	if strings.ContainsAny(text, " ,\"`") || strings.HasPrefix(text, "//") {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 // dropped reports former names that the job has no longer, unless it was
@@ -183,7 +261,7 @@ func (n *next) dropped(id ID, job *ir.Job, last, block *Job) {
 			block.Accepted = append(block.Accepted, accepted)
 			continue
 		}
-		n.report(annotations.RuleWasDropped, job.Pos, job.Payload.Type, was, was, id)
+		n.report(annotations.RuleWasDropped, job.Pos, job.Payload.Type, was, quoted(was.String()), quoted(id.String()))
 	}
 }
 
@@ -227,7 +305,7 @@ func (n *next) missing(t *ir.WireType) string {
 func (n *next) retired(id ID, retired ir.Retired) {
 	n.taken[id] = true
 	if n.Base != nil && !n.base.knows(id) && !n.Recorded.knows(id) {
-		n.report(annotations.RuleFormerUnknown, retired.Pos, id.Name, id.Queue, n.nearest(id))
+		n.unknown(id, retired.Pos, retired.End, n.nearestRetired(id))
 	}
 	n.file.Ended = append(n.file.Ended, Ended{ID: id, To: retired.To})
 }
@@ -255,22 +333,22 @@ func (n *next) difference(id ID, job *ir.Job, d Difference) {
 	if pos == (ir.Position{}) {
 		pos = job.Pos
 	}
-	cure := fmt.Sprintf("version=%d", job.Version+1)
+	cure, accept := fmt.Sprintf("version=%d", job.Version+1), quoted(id.String())
 	switch d.Change {
 	case Removed:
-		n.report(annotations.RuleFieldRemoved, pos, d.Path, d.Old, cure, id)
+		n.report(annotations.RuleFieldRemoved, pos, d.Path, d.Old, cure, accept)
 	case Renamed:
-		n.report(annotations.RuleFieldRenamed, pos, d.Path, d.New, d.Old, cure, id)
+		n.report(annotations.RuleFieldRenamed, pos, d.Path, d.New, d.Old, cure, accept)
 	case Retyped:
-		n.report(annotations.RuleFieldRetyped, pos, d.Path, d.New, d.Old, cure, id)
+		n.report(annotations.RuleFieldRetyped, pos, d.Path, d.New, d.Old, cure, accept)
 	case Required:
-		n.report(annotations.RuleFieldRequired, pos, d.Path, cure, id)
+		n.report(annotations.RuleFieldRequired, pos, d.Path, cure, accept)
 	case Relaxed:
-		n.report(annotations.RuleFieldRelaxed, pos, d.Path, cure, id)
+		n.report(annotations.RuleFieldRelaxed, pos, d.Path, cure, accept)
 	case Recoded:
-		n.report(annotations.RuleRecoded, pos, job.Payload.Type, d.New, d.Old, cure, id)
+		n.report(annotations.RuleRecoded, pos, job.Payload.Type, d.New, d.Old, cure, accept)
 	case Result:
-		n.report(annotations.RuleResultChanged, pos, job.Payload.Type, resultOr(d.New), resultOr(d.Old), cure, id)
+		n.report(annotations.RuleResultChanged, pos, job.Payload.Type, resultOr(d.New), resultOr(d.Old), cure, accept)
 	}
 }
 
@@ -294,7 +372,7 @@ func (n *next) gone(id ID) {
 		return
 	}
 	at := token.Position{Filename: n.Path, Line: last.Line, Column: 1}
-	n.found = append(n.found, annotations.RuleJobGone.At(at, token.Position{}, id.Name, id.Queue, id, n.retirement(id)))
+	n.found = append(n.found, annotations.RuleJobGone.At(at, token.Position{}, id.Name, id.Queue, quoted(id.String()), n.retirement(id)))
 }
 
 // formers reports the former names of a retired job of which nobody said what
@@ -315,16 +393,13 @@ func (n *next) formers(id ID) {
 			continue
 		}
 		at := token.Position{Filename: n.Path, Line: last.Line, Column: 1}
-		n.found = append(n.found, annotations.RuleJobGone.At(at, token.Position{}, was.Name, was.Queue, was, n.retirement(was)))
+		n.found = append(n.found, annotations.RuleJobGone.At(at, token.Position{}, was.Name, was.Queue, quoted(was.String()), n.retirement(was)))
 	}
 }
 
 // retirement says how a job is named in the directive that retires it.
 func (n *next) retirement(id ID) string {
-	name := id.Name
-	if strings.ContainsAny(name, " ,\"`") {
-		name = strconv.Quote(name)
-	}
+	name := quoted(id.Name)
 	if len(n.pkg.Queues) == 1 && n.pkg.Queues[0].Name == id.Queue {
 		return "name=" + name
 	}
