@@ -9,35 +9,37 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
+// macros are the expressions that are words.
+var macros = []string{"@yearly", "@monthly", "@weekly", "@daily", "@hourly"}
+
 func readCron(v *Value) (*Rule, []any) {
 	_, err := cron.Parse(v.Text, time.UTC)
 	if err == nil {
 		return nil, nil
 	}
 	name, rest, _ := strings.Cut(v.Text, " ")
-	reason := " is not a cron expression: " + err.Error()
+	hint := Suggestion{Message: " is not a cron expression: " + err.Error()}
 	switch {
 	case name == "@every":
-		reason = " is an interval; write every=" + rest
+		hint = Suggestion{Message: " is an interval; write every=" + rest}
+		if _, err := ParseDuration(rest); err == nil {
+			hint.Replacement = "every=" + rest
+		}
 	case strings.Contains(name, "TZ="):
-		reason = " names a time zone; write " + rest + " alone in quotes, and tz=" + name[strings.Index(name, "=")+1:] + " behind it"
+		hint.Message = " names a time zone; write " + rest + " alone in quotes, and tz=" + name[strings.Index(name, "=")+1:] + " behind it"
 	case strings.HasPrefix(name, "@"):
-		reason = " is not a cron expression; of those there are @yearly, @monthly, @weekly, @daily and @hourly"
+		near := Nearest(name, macros)
+		hint = DidYouMean(near, near)
+		hint.Message = " is not a cron expression; of those there are " + join(macros) + hint.Message
 	case rest == "":
-		reason += "; it is written in quotes, as in \"0 9 * * mon-fri\""
+		hint.Message += "; it is written in quotes, as in \"0 9 * * mon-fri\""
 	}
 	if part, found := strings.CutPrefix(err.Error(), "failed to parse int from "); found {
 		part, _, _ = strings.Cut(part, ":")
-		reason = " is not a cron expression: " + quoteOdd(part) + " is neither a number nor the name of a month or day in its field"
+		hint = Suggestion{Message: " is not a cron expression: " + quoteOdd(part) + " is neither a number nor the name of a month or day in its field"}
 	}
-	return RuleCron, []any{quoteOdd(v.Text) + reason}
-}
-
-func readZone(v *Value) (*Rule, []any) {
-	if _, err := cron.Zone(v.Text); err != nil || v.Text == "" {
-		return RuleCron, []any{quoteOdd(v.Text) + " is not a time zone; write its name in the IANA database, as in Europe/Berlin"}
-	}
-	return nil, nil
+	hint.Message = quoteOdd(v.Text) + hint.Message
+	return RuleCron, []any{hint}
 }
 
 func readSchedulerID(v *Value) (*Rule, []any) {

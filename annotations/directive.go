@@ -139,8 +139,8 @@ func (p *parser) keyed(w word) *Item {
 		if !w.keyed && len(w.values) > 0 {
 			written = w.values[0].text
 		}
-		p.meant = append(p.meant, Nearest(key, spec.keys()))
-		hint := p.elsewhere(key)
+		hint, meant := p.elsewhere(key)
+		p.meant = append(p.meant, meant...)
 		if value, colon := strings.CutPrefix(p.text(w), key+":"); colon && hint.Replacement != "" {
 			hint.Replacement += "=" + value
 		}
@@ -172,31 +172,98 @@ func (w word) head() string {
 	return head
 }
 
-// elsewhere says where a key that this directive lacks may have been meant: at
-// exactly that name, or else at one that is near.
-func (p *parser) elsewhere(key string) Suggestion {
+// elsewhere says what may have been meant by a key that this directive lacks, and
+// which of its items that are.
+func (p *parser) elsewhere(key string) (hint Suggestion, meant []string) {
 	spec := p.directive.Spec
 	if key != spec.Name && lookup(key) != nil {
-		return Suggestion{Message: "; " + key + " is a directive of its own: //emq:" + key}
+		return Suggestion{Message: "; " + key + " is a directive of its own: //emq:" + key}, nil
 	}
-	var owners []string
-	for i := range table {
-		if key != "" && table[i].Item(key) != nil {
-			owners = append(owners, "//emq:"+table[i].Name)
-		}
+	elsewhere := ""
+	if owners := owners(key); len(owners) > 0 {
+		elsewhere = key + " is an item of " + join(owners)
 	}
-	if len(owners) > 0 {
-		return Suggestion{Message: "; " + key + " is an item of " + join(owners)}
+	if synonyms := spec.meantItems(key); len(synonyms) > 0 {
+		return p.synonyms(key, synonyms, elsewhere)
+	}
+	if elsewhere != "" {
+		return Suggestion{Message: "; " + elsewhere}, nil
 	}
 	if near := Nearest(key, spec.keys()); near != "" {
-		return DidYouMean(near, near)
+		return DidYouMean(near, near), []string{near}
+	}
+	if near := spec.nearSynonym(key); near != "" {
+		return p.synonyms(key, spec.meantItems(near), "")
+	}
+	return DidYouMean(ofOthers(key), ""), nil
+}
+
+// synonyms proposes the items of the directive for which a key stands, and adds
+// where else it is one.
+func (p *parser) synonyms(key string, found []synonym, elsewhere string) (hint Suggestion, meant []string) {
+	var titles []string
+	for _, s := range found {
+		title := s.item
+		if s.item == "" {
+			title = "the value alone, without " + key + "="
+		}
+		if s.but != "" {
+			title += ", " + s.but
+		}
+		titles, meant = append(titles, title), append(meant, s.item)
+	}
+	hint = DidYouMean(oneOf(titles), "")
+	if len(found) == 1 && found[0].item == "" {
+		hint.Message = "; write " + titles[0]
+	}
+	if elsewhere != "" {
+		hint.Message += " " + elsewhere
+	} else if len(found) == 1 && found[0].but == "" {
+		hint.Replacement = found[0].item
+	}
+	return hint, meant
+}
+
+// owners are the directives that have an item of a name.
+func owners(key string) []string {
+	var found []string
+	for i := range table {
+		if key != "" && table[i].Item(key) != nil {
+			found = append(found, "//emq:"+table[i].Name)
+		}
+	}
+	return found
+}
+
+// ofOthers returns the items of other directives that may have been meant by a
+// key, or "". A word for items of many directives says nothing.
+func ofOthers(key string) string {
+	const many = 3
+	var found []string
+	for i := range table {
+		var titles []string
+		but := ""
+		for _, s := range table[i].meantItems(key) {
+			if s.item != "" {
+				titles = append(titles, s.item)
+			}
+			if s.but != "" {
+				but = ", " + s.but
+			}
+		}
+		if len(titles) > 0 {
+			found = append(found, oneOf(titles)+" of //emq:"+table[i].Name+but)
+		}
+	}
+	if len(found) > 0 && len(found) < many {
+		return strings.Join(found, ", or ")
 	}
 	for i := range table {
 		if near := Nearest(key, table[i].keys()); near != "" && len(key) > 3 {
-			return DidYouMean(near+", which is an item of //emq:"+table[i].Name, "")
+			return near + ", which is an item of //emq:" + table[i].Name
 		}
 	}
-	return Suggestion{}
+	return ""
 }
 
 // values reads the values of w as item defines them.
@@ -219,7 +286,11 @@ func (p *parser) values(item *Item, w word) []Value {
 			p.report.Report(RuleNotOff, v.Pos, v.End, item.title(), item.wants())
 			continue
 		default:
-			if broken, arguments := item.Kind.read(item, &v); broken != nil {
+			broken, arguments := item.Kind.read(item, &v)
+			if meant := meantValue(p.directive.Spec, item, v.Text); meant != "" && len(w.values) == 1 {
+				broken, arguments = instead(item, v, meant)
+			}
+			if broken != nil {
 				p.report.Report(broken, v.Pos, v.End, arguments...)
 				continue
 			}

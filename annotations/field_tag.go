@@ -45,7 +45,13 @@ func FieldTagHint(value string) Suggestion {
 		words[i], known[i] = FieldTagKey+`:"`+tag.Value+`"`, tag.Value
 	}
 	hint := Suggestion{Message: "; there are " + join(words)}
-	if near := Nearest(value, known); near != "" {
+	near := Nearest(value, known)
+	for tag, words := range fieldTagSynonyms {
+		if hasWord(words, folded(value)) {
+			near = tag
+		}
+	}
+	if near != "" {
 		hint.Replacement = FieldTagKey + `:"` + near + `"`
 		hint.Message += "; did you mean " + hint.Replacement + "?"
 	}

@@ -313,11 +313,20 @@ func readRate(v *Value) (*Rule, []any) {
 		v.Int, v.Duration = jobs, per
 		return nil, nil
 	}
-	cure := "; write jobs, a slash and a duration, such as 100/1s"
-	if guess := guessSpan(span); parted && guess != "" && err == nil && perErr != nil && perErr != errTooFine {
-		cure = "; did you mean " + many + "/" + guess + "?"
+	hint := Suggestion{Message: "; write jobs, a slash and a duration, such as 100/1s"}
+	if guess := guessSpan(span); parted && guess != "" && err == nil && perErr != nil && perErr != errTooFine && isRateSpan(guess) {
+		hint = DidYouMean(many+"/"+guess, many+"/"+guess)
+		if perErr == errNoUnit {
+			hint.Replacement = "" // it could be another one
+		}
 	}
-	return RuleRate, []any{quoteOdd(v.Text), reason + cure}
+	hint.Message = reason + hint.Message
+	return RuleRate, []any{quoteOdd(v.Text), hint}
+}
+
+func isRateSpan(text string) bool {
+	per, err := ParseDuration(text)
+	return err == nil && per <= maxRatePer
 }
 
 // guessSpan returns the duration that the time of a rate most likely means: a

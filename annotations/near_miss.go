@@ -18,7 +18,7 @@ var spaced = regexp.MustCompile(`^(?://|/\*)\s*\+?(?i:emq)\s*[:.]?\s*([A-Za-z_]+
 func nearMiss(comment string) (name Suggestion, missed bool) {
 	if m := squeezed.FindStringSubmatch(comment); m != nil {
 		meant := strings.ToLower(m[1])
-		if near := Nearest(meant, names()); near != "" {
+		if near := MeantDirective(meant); near != "" {
 			meant = near
 		}
 		if meant == "" {

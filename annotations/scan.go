@@ -137,7 +137,13 @@ func (s *scanner) unknown(written ast.Directive) {
 			hint.Message = "; after //emq:" + name + " comes a space"
 		}
 	}
-	if near := Nearest(written.Name, names()); hint.Message == "" && near != "" {
+	owners := owners(written.Name)
+	near := MeantDirective(written.Name)
+	switch {
+	case hint.Message != "":
+	case len(owners) > 0:
+		hint.Message = "; " + written.Name + " is an item of " + join(owners)
+	case near != "":
 		hint = DidYouMean("//"+Prefix+near, "//"+Prefix+near)
 	}
 	end := written.Slash + token.Pos(len("//"+Prefix)+len(written.Name))

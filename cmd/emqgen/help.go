@@ -81,7 +81,7 @@ func findDirective(name string) (spec *annotations.Spec, near string) {
 	if annotations.RuleByCode(strings.ToUpper(name)) != nil {
 		return nil, "; for the error, write emqgen explain " + strings.ToUpper(name)
 	}
-	if found := annotations.Nearest(name, directiveNames()); found != "" {
+	if found := annotations.MeantDirective(name); found != "" {
 		return nil, "; did you mean " + found + "?"
 	}
 	return nil, ""

@@ -49,7 +49,7 @@ func TestHelp(t *testing.T) {
 	require.Contains(t, stdout, "\n    cap=…  one duration such as 500ms, 30s, 10m or 14d\n        The longest wait between two attempts.\n        Default: 1h.\n")
 	require.Contains(t, stdout, "\n\n//emq:unique, above a struct type\n")
 
-	for name, hint := range map[string]string{"retyr": "did you mean retry?", "e012": "write emqgen explain E012", "xyz": "there are queue,"} {
+	for name, hint := range map[string]string{"retyr": "did you mean retry?", "dedupe": "did you mean unique?", "e012": "write emqgen explain E012", "xyz": "there are queue,"} {
 		code, stdout, stderr = says(t, "help", name)
 		require.Equal(t, exitCannot, code)
 		require.Empty(t, stdout)
