@@ -80,6 +80,9 @@ func parse(spec *Spec, written ast.Directive, report *Reporter) *Directive {
 		report.Report(RuleSyntax, p.pos(f.start), p.pos(f.end), f.message)
 	}
 	for _, w := range words {
+		p.keys = append(p.keys, w.head())
+	}
+	for _, w := range words {
 		p.item(w)
 	}
 	if len(faults) == 0 {
@@ -93,6 +96,8 @@ type parser struct {
 	origin    token.Pos
 	args      string
 	directive *Directive
+	// keys are those that were written, as they were.
+	keys []string
 	// meant are keys that were written, if wrongly.
 	meant []string
 }
@@ -140,6 +145,9 @@ func (p *parser) keyed(w word) *Item {
 			written = w.values[0].text
 		}
 		hint, meant := p.elsewhere(key)
+		if slices.Contains(p.keys, hint.Replacement) || slices.Contains(p.meant, hint.Replacement) {
+			hint.Replacement = "" // it would be written twice
+		}
 		p.meant = append(p.meant, meant...)
 		if value, colon := strings.CutPrefix(p.text(w), key+":"); colon && hint.Replacement != "" {
 			hint.Replacement += "=" + value

@@ -6,6 +6,7 @@ package gen_test
 //	mail.go            source, in as many files as needed
 //	want/emq_gen.go    the exact output, or
 //	want/errors        the exact diagnostics, positions included
+//	want/fixed         what is wrong after one of their fixes, and was not before
 //
 // All cases are packages of one module, which is loaded once. With -update the
 // sections under want/ are written anew.
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -69,14 +71,25 @@ func (c testCase) writeSource(dir string) error {
 	return writeTree(dir, source)
 }
 
+// wants returns the expectations, but for those about fixes.
 func (c testCase) wants() map[string]string {
 	wants := map[string]string{}
 	for _, file := range c.archive.Files {
-		if strings.HasPrefix(file.Name, wantPrefix) {
+		if strings.HasPrefix(file.Name, wantPrefix) && file.Name != fixedFile {
 			wants[file.Name] = string(file.Data)
 		}
 	}
 	return wants
+}
+
+// data returns the content of a file of the archive, or "".
+func (c testCase) data(name string) string {
+	for _, file := range c.archive.Files {
+		if file.Name == name {
+			return string(file.Data)
+		}
+	}
+	return ""
 }
 
 // cases is what every case gave, by its name; they are run together once.
@@ -170,5 +183,22 @@ func (c testCase) update(t *testing.T, got outcome) {
 	for _, name := range sortedKeys(got) {
 		archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(got[name])})
 	}
+	if fixed := c.data(fixedFile); fixed != "" {
+		archive.Files = append(archive.Files, txtar.File{Name: fixedFile, Data: []byte(fixed)})
+	}
 	require.NoError(t, os.WriteFile(c.path, txtar.Format(archive), 0o644))
+}
+
+// updateFixed replaces what the case wants to be wrong after its fixes.
+func (c testCase) updateFixed(t *testing.T, fixed string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(c.path) // its other expectations may be new
+	require.NoError(t, err)
+	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == fixedFile })
+	if fixed != "" {
+		archive.Files = append(archive.Files, txtar.File{Name: fixedFile, Data: []byte(fixed)})
+	}
+	if content := txtar.Format(archive); fixed != c.data(fixedFile) {
+		require.NoError(t, os.WriteFile(c.path, content, 0o644))
+	}
 }

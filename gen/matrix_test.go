@@ -3,8 +3,9 @@ package gen_test
 // This file walks the table of directives: each directive in each place where it
 // may not stand, and each item missing, doubled, empty, misspelled, with values
 // and units that are wrong. What is said about each stands in testdata/matrix, a
-// file a directive, to be read by people; with -update it is written anew. A
-// cell without an entry fails, and so does an entry without a cell.
+// file a directive, to be read by people, and what the fixes give that are
+// proposed; with -update it is written anew. A cell without an entry fails, and so
+// does an entry without a cell.
 
 import (
 	"context"
@@ -49,13 +50,14 @@ func TestMatrix(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte(casesGoMod), 0o644))
-	cells, said := map[string][]cell{}, map[string]outcome{}
+	cells, said, fixed := map[string][]cell{}, map[string]outcome{}, map[string]string{}
 	for _, spec := range annotations.Directives() {
 		cells[spec.Name] = matrixOf(&spec)
 		for i, c := range cells[spec.Name] {
 			if c.file == "" {
 				u := inTime(t, c.source, c.title)
 				said[cellDir(&spec, i)] = outcome{errorsFile: printed(u.diagnostics)}
+				fixed[cellDir(&spec, i)] = c.fixes(t, u.diagnostics)
 				continue
 			}
 			require.NoError(t, writeTree(filepath.Join(root, cellDir(&spec, i)), c.files()))
@@ -86,6 +88,7 @@ func TestMatrix(t *testing.T) {
 				errors := said[cellDir(&spec, i)][errorsFile]
 				c.judge(t, errors)
 				c.print(page, errors)
+				page.WriteString(fixed[cellDir(&spec, i)])
 			}
 			compareGolden(t, filepath.Join(matrixDir, spec.Name+".txt"), page.String())
 		})
@@ -95,6 +98,25 @@ func TestMatrix(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found, len(cells), "a file for no directive")
 	})
+}
+
+// fixes applies what diagnostics propose, each alone, and returns the lines that
+// it gives, with what is wrong then and was not before.
+func (c *cell) fixes(t *testing.T, diagnostics []annotations.Diagnostic) string {
+	t.Helper()
+	lines := ""
+	for _, d := range diagnostics {
+		if d.Replacement == "" {
+			continue
+		}
+		source := fix(t, c.source, d)
+		after := inTime(t, source, c.title).diagnostics
+		lines += "  mended: " + strings.Split(source, "\n")[d.Pos.Line-1] + "\n"
+		for line := range strings.Lines(mended(t, c.title, d, diagnostics, after)) {
+			lines += "  " + line
+		}
+	}
+	return lines
 }
 
 // printed returns diagnostics as they are printed, a line each.

@@ -5,6 +5,7 @@ package vet_test
 
 import (
 	"fmt"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/txtar"
 
+	"github.com/echomq/echomq-go/gen"
 	"github.com/echomq/echomq-go/gen/vet"
 )
 
@@ -47,8 +49,19 @@ func TestAnalyzerReportsWhatTheGeneratorDoes(t *testing.T) {
 			}
 		}
 	}
+	result, err := gen.Run(t.Context(), gen.Options{Dir: dir, Patterns: []string{"./..."}})
+	require.NoError(t, err)
+	fixes := map[string]string{}
+	for _, d := range result.Diagnostics {
+		relative, err := filepath.Rel(dir, d.Pos.Filename)
+		require.NoError(t, err)
+		d.Pos.Filename = filepath.ToSlash(relative)
+		fixes[d.String()] = d.Replacement
+	}
 	found := map[string][]string{}
-	for _, line := range analyze(t, dir, "./...") {
+	for _, d := range diagnostics(t, dir, "./...") {
+		line := d.line
+		require.Equal(t, fixes[line], fixOf(t, d.Diagnostic), line)
 		name, rest, _ := strings.Cut(line, "/")
 		stale := strings.HasSuffix(rest, "(E100)") && len(wanted[name]) > 0 // nothing was generated for such a case
 		if stale || strings.HasSuffix(rest, "(E103)") {
@@ -60,6 +73,19 @@ func TestAnalyzerReportsWhatTheGeneratorDoes(t *testing.T) {
 	for name, lines := range wanted {
 		t.Run(name, func(t *testing.T) { require.Equal(t, lines, found[name]) })
 	}
+}
+
+// fixOf returns what the only fix of a diagnostic writes; "" where it has none.
+func fixOf(t *testing.T, d analysis.Diagnostic) string {
+	t.Helper()
+	if len(d.SuggestedFixes) == 0 {
+		return ""
+	}
+	require.Len(t, d.SuggestedFixes, 1)
+	require.Len(t, d.SuggestedFixes[0].TextEdits, 1)
+	edit := d.SuggestedFixes[0].TextEdits[0]
+	require.Equal(t, []token.Pos{d.Pos, d.End}, []token.Pos{edit.Pos, edit.End})
+	return string(edit.NewText)
 }
 
 // analyze returns what the analyzer reports of packages, each once and as emqgen

@@ -173,7 +173,7 @@ func (n *next) history(id ID, job *ir.Job) []Job {
 		case len(found) > 0:
 			versions = found
 		case n.Base != nil && !n.base.knows(former) && !n.Recorded.knows(former):
-			n.unknown(former, was.Pos, was.End, n.nearestFormer(former, id.Queue))
+			n.unknown(former, was.Pos, was.End, n.nearestFormer(former, id.Queue, len(versions) > 0))
 		}
 	}
 	return versions
@@ -185,15 +185,16 @@ func (n *next) unknown(id ID, pos, end ir.Position, hint annotations.Suggestion)
 }
 
 // nearestFormer ends a message with the former job that was probably meant, one
-// of the same queue if there is any, as a job in a queue names it.
-func (n *next) nearestFormer(id ID, queue string) annotations.Suggestion {
+// of the same queue if there is any, as a job in a queue names it. A job that has
+// versions already takes no others.
+func (n *next) nearestFormer(id ID, queue string, versions bool) annotations.Suggestion {
 	var near ID
-	if name := annotations.Nearest(id.Name, n.lost(id.Queue)); name != "" {
+	if name := annotations.Nearest(id.Name, n.lost(id.Queue, versions)); name != "" {
 		near = ID{id.Queue, name}
 	} else {
 		for i := range n.pkg.Queues {
 			other := n.pkg.Queues[i].Name
-			if name := annotations.Nearest(id.Name, n.lost(other)); name != "" && (near.Name == "" || name == id.Name && near.Name != name) {
+			if name := annotations.Nearest(id.Name, n.lost(other, versions)); name != "" && (near.Name == "" || name == id.Name && near.Name != name) {
 				near = ID{other, name}
 			}
 		}
@@ -211,16 +212,17 @@ func (n *next) nearestFormer(id ID, queue string) annotations.Suggestion {
 // nearestRetired ends a message with the retired job of the same queue that was
 // probably meant.
 func (n *next) nearestRetired(id ID) annotations.Suggestion {
-	near := annotations.Nearest(id.Name, n.lost(id.Queue))
+	near := annotations.Nearest(id.Name, n.lost(id.Queue, false))
 	return annotations.DidYouMean(near, quoted(near))
 }
 
 // lost returns the names of a queue's jobs that the locks know, and of which the
-// source does not say what became of them.
-func (n *next) lost(queue string) []string {
+// source does not say what became of them; without those of which there are
+// versions, if so asked.
+func (n *next) lost(queue string, bare bool) []string {
 	var names []string
 	add := func(id ID) {
-		if id.Queue == queue && !n.declared[id] && !n.named[id] {
+		if id.Queue == queue && !n.declared[id] && !n.named[id] && !(bare && len(n.base.Versions(id)) > 0) {
 			names = append(names, id.Name)
 		}
 	}
