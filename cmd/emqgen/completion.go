@@ -73,43 +73,63 @@ func (w words) dashed() []string {
 func bash(w words) string {
 	var b strings.Builder
 	b.WriteString(`# bash completion of emqgen; load it with: source <(emqgen completion bash)
+_emqgen_words() {
+	COMPREPLY+=($(compgen -W "$1" -- "$word"))
+}
+_emqgen_directories() {
+	local IFS=$'\n'
+	COMPREPLY+=($(compgen -d -- "$word"))
+}
 _emqgen() {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
-	case ${COMP_WORDS[1]} in
+	if [[ $word == = ]]; then
+		word=
+	elif [[ $before == = ]]; then
+		before=${COMP_WORDS[COMP_CWORD-2]}
+	fi
+	if ((COMP_CWORD > 1)); then
+		case ${COMP_WORDS[1]} in
 `)
 	for _, name := range w.names {
-		fmt.Fprintf(&b, "\t%s) ((COMP_CWORD > 1)) && { COMPREPLY=($(compgen -W '%s' -- \"$word\")); return; } ;;\n", name, strings.Join(w.commands[name], " "))
+		fmt.Fprintf(&b, "\t\t%s) _emqgen_words '%s'; return ;;\n", name, strings.Join(w.commands[name], " "))
 	}
-	b.WriteString("\tesac\n\tcase $before in\n")
+	b.WriteString("\t\tesac\n\tfi\n\tcase $before in\n")
 	for _, f := range w.flags {
 		choice, directories := values(f)
 		switch {
 		case directories:
-			fmt.Fprintf(&b, "\t-%s) COMPREPLY=($(compgen -d -- \"$word\")); return ;;\n", f.Name)
+			fmt.Fprintf(&b, "\t-%s) _emqgen_directories; return ;;\n", f.Name)
 		case takesValue(f):
-			fmt.Fprintf(&b, "\t-%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", f.Name, strings.Join(choice, " "))
+			fmt.Fprintf(&b, "\t-%s) _emqgen_words '%s'; return ;;\n", f.Name, strings.Join(choice, " "))
 		}
 	}
 	fmt.Fprintf(&b, `	esac
-	((COMP_CWORD == 1)) && words='%s'
-	case $word in
-	-*) COMPREPLY=($(compgen -W '%s' -- "$word")) ;;
-	*) COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -d -- "$word")) ;;
-	esac
+	if [[ $word == -* ]]; then
+		_emqgen_words '%s'
+		return
+	fi
+	((COMP_CWORD == 1)) && _emqgen_words '%s'
+	_emqgen_directories
 }
-complete -F _emqgen emqgen
-`, strings.Join(w.names, " "), strings.Join(w.dashed(), " "))
+complete -o filenames -F _emqgen emqgen
+`, strings.Join(w.dashed(), " "), strings.Join(w.names, " "))
 	return b.String()
 }
 
 func zsh(w words) string {
 	var b strings.Builder
-	b.WriteString("#compdef emqgen\n# zsh completion of emqgen; load it with: source <(emqgen completion zsh)\n_emqgen() {\n\tif ((CURRENT > 2)); then\n\t\tcase $words[2] in\n")
+	b.WriteString(`#compdef emqgen
+# zsh completion of emqgen; load it with: source <(emqgen completion zsh)
+# or write it to a file called _emqgen in a directory of fpath.
+_emqgen() {
+	if ((CURRENT > 2)); then
+		case $words[2] in
+`)
 	for _, name := range w.names {
 		fmt.Fprintf(&b, "\t\t%s) compadd -- %s; return ;;\n", name, strings.Join(w.commands[name], " "))
 	}
-	b.WriteString("\t\tesac\n\tfi\n\tcase $words[CURRENT-1] in\n")
+	b.WriteString("\t\tesac\n\tfi\n\tlocal before=$words[CURRENT-1]\n\tif [[ $PREFIX == -*=* ]]; then\n\t\tbefore=${PREFIX%%=*}\n\t\tcompset -P '*='\n\tfi\n\tcase $before in\n")
 	for _, f := range w.flags {
 		choice, directories := values(f)
 		switch {
@@ -129,22 +149,32 @@ func zsh(w words) string {
 	((CURRENT == 2)) && compadd -- %s
 	_files -/
 }
-compdef _emqgen emqgen
+if [[ ${funcstack[1]} == _emqgen ]]; then
+	_emqgen "$@"
+else
+	compdef _emqgen emqgen
+fi
 `, strings.Join(w.dashed(), " "), strings.Join(w.names, " "))
 	return b.String()
 }
 
 func fish(w words) string {
 	var b strings.Builder
-	b.WriteString("# fish completion of emqgen; load it with: emqgen completion fish | source\n")
-	b.WriteString("complete -c emqgen -f -a '(__fish_complete_directories)'\n")
+	fmt.Fprintf(&b, `# fish completion of emqgen; load it with: emqgen completion fish | source
+function __emqgen_runs
+	set -l words (commandline -opc)
+	set -q words[2]; and contains -- $words[2] $argv
+end
+complete -c emqgen -f
+complete -c emqgen -n 'not __emqgen_runs %s' -a '(__fish_complete_directories)'
+`, strings.Join(w.names, " "))
 	for _, s := range subcommands() {
 		fmt.Fprintf(&b, "complete -c emqgen -n '__fish_is_first_arg' -a %s -d %s\n", s.name, quoteFish(s.does))
-		fmt.Fprintf(&b, "complete -c emqgen -n '__fish_seen_subcommand_from %s' -f -a '%s'\n", s.name, strings.Join(w.commands[s.name], " "))
+		fmt.Fprintf(&b, "complete -c emqgen -n '__emqgen_runs %s' -a '%s'\n", s.name, strings.Join(w.commands[s.name], " "))
 	}
 	for _, f := range w.flags {
 		_, does := flag.UnquoteUsage(f)
-		line := "complete -c emqgen -o " + f.Name + " -d " + quoteFish(does)
+		line := fmt.Sprintf("complete -c emqgen -n 'not __emqgen_runs %s' -o %s -d %s", strings.Join(w.names, " "), f.Name, quoteFish(does))
 		switch choice, directories := values(f); {
 		case directories:
 			line += " -x -a '(__fish_complete_directories)'"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -107,56 +106,4 @@ func TestDirectoryCalledHelp(t *testing.T) {
 	m := newModule(t, map[string]string{"help/mail.go": source})
 	m.quiet("./help")
 	require.Contains(t, m.read("help/emq_gen.go"), "NewMailProducer(")
-}
-
-// TestCompletion completes command lines in bash, as its user would.
-func TestCompletion(t *testing.T) {
-	t.Parallel()
-	for _, shell := range shellNames() {
-		code, script, stderr := says(t, "completion", shell)
-		require.Zero(t, code, stderr)
-		for _, word := range []string{"unique", "E012", "against", "elixir", "explain"} {
-			require.Contains(t, script, word, shell)
-		}
-		if path, err := exec.LookPath(shell); err == nil {
-			check := exec.Command(path, "-n")
-			check.Stdin = strings.NewReader(script)
-			out, err := check.CombinedOutput()
-			require.NoError(t, err, "%s: %s", shell, out)
-		}
-	}
-	for _, wrong := range [][]string{{}, {"tcsh"}, {"bash", "zsh"}} {
-		code, stdout, stderr := says(t, append([]string{"completion"}, wrong...)...)
-		require.Equal(t, exitCannot, code)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, "bash, zsh or fish")
-	}
-
-	path, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed")
-	}
-	_, script, _ := says(t, "completion", "bash")
-	for line, want := range map[string]string{
-		"emqgen ex":          "explain",
-		"emqgen help un":     "unique",
-		"emqgen help re":     "retired retry result",
-		"emqgen explain E01": "E010 E011 E012 E013 E014 E015 E016 E017 E018 E019",
-		"emqgen completion ": "bash zsh fish",
-		"emqgen -ch":         "-check",
-		"emqgen -lang e":     "elixir",
-		"emqgen -v -agai":    "-against",
-		"emqgen -C sub":      "subdirectory",
-		"emqgen -check sub":  "subdirectory",
-		"emqgen help -ch":    "",
-		"emqgen -check hel":  "",
-	} {
-		words := strings.Split(line, " ")
-		complete := exec.Command(path, "-c", script+"\nCOMP_WORDS=(\"$@\") COMP_CWORD=$(($#-1)); _emqgen; echo \"${COMPREPLY[*]}\"", "bash")
-		complete.Args = append(complete.Args, words...)
-		complete.Dir = newModule(t, map[string]string{"subdirectory/a.go": "package a\n"}).dir
-		out, err := complete.CombinedOutput()
-		require.NoError(t, err, "%s: %s", line, out)
-		require.Equal(t, want, strings.TrimSpace(string(out)), line)
-	}
 }
