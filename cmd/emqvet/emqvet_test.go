@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,4 +144,70 @@ func TestCommand(t *testing.T) {
 
 func lines(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}
+
+// imports is what a file of cgo begins with behind its package clause.
+const imports = "// static int twice(int x) { return 2 * x; }\nimport \"C\"\n\n"
+
+// TestCgo looks at packages of which cgo rewrites files, all of them or some.
+func TestCgo(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("gcc"); err != nil && os.Getenv("EMQ_ENGINES") == "embedded" {
+		t.Skip("gcc is not on PATH")
+	}
+	const enqueues = "func greet(ctx context.Context, producer *mail.MailProducer) {\n\tproducer.EnqueueWelcome(ctx, mail.Welcome{UserID: int64(C.twice(4))})\n}\n"
+	u := newUser(t, map[string]string{
+		"mail/mail.go": mail,
+		"mail/c.go": "package mail\n\n" + imports + "import \"context\"\n\n" +
+			strings.ReplaceAll(enqueues, "mail.", ""),
+		"only/only.go":   "package only\n\n" + imports + "import (\n\t\"context\"\n\n\t\"example.com/shop/mail\"\n)\n\n" + enqueues,
+		"typo/typo.go":   strings.ReplaceAll(strings.ReplaceAll(mail, "mail", "typo"), "timeout", "timout"),
+		"typo/c.go":      "package typo\n\n" + imports + "func Twice(x int) int { return int(C.twice(C.int(x))) }\n",
+		"typo/c_test.go": "package typo\n\nimport \"testing\"\n\nfunc TestTwice(t *testing.T) { Twice(1) }\n",
+		"wrong/wrong.go": "//emq:queue name=wrong\npackage wrong\n\n" + imports + "//emq:jbo\ntype Welcome struct{ UserID C.int }\n",
+	})
+	u.generate("./mail")
+	want := []string{
+		"mail/c.go:9:2: nobody learns that EnqueueWelcome failed; use its error, or write _ where it does not matter (E101)",
+		"only/only.go:13:2: nobody learns that EnqueueWelcome failed; use its error, or write _ where it does not matter (E101)",
+		"typo/typo.go:6:11: unknown item timout of //emq:job, which takes queue, name, go, timeout, priority, delay, codec, version, oldest and was; did you mean timeout? (E011)",
+		"wrong/wrong.go:1:1: //emq:queue stands in a file with build constraints (import \"C\"); move it to a file that is always built (E009)",
+		"wrong/wrong.go:7:1: unknown directive //emq:jbo; there are queue, retired, job, retry, result, progress, keep, unique, group, batch and cron; did you mean //emq:job? (E002)",
+		"wrong/wrong.go:7:1: //emq:jbo stands in a file with build constraints (import \"C\"); move it to a file that is always built (E009)",
+	}
+	_, printed := u.run(u.tool, "./...")
+	require.ElementsMatch(t, want, lines(printed), "alone")
+	_, printed = u.run("go", "vet", "-vettool="+u.tool, "./...")
+	require.ElementsMatch(t, want, lines(printed), "under go vet")
+
+	// A build may leave the directories out of what cgo writes, or not.
+	for _, trimmed := range []string{"-trimpath", "-trimpath=false"} {
+		_, printed = u.run("go", "vet", trimmed, "-vettool="+u.tool, "./typo", "./wrong")
+		require.ElementsMatch(t, want[2:], lines(printed), "under go vet %s", trimmed)
+	}
+}
+
+// TestFixes mends what is misspelt, alone and under go vet.
+func TestFixes(t *testing.T) {
+	t.Parallel()
+	misspelt := strings.ReplaceAll(strings.ReplaceAll(mail, "mail", "typo"), "timeout", "timout")
+	for _, command := range [][]string{{"emqvet"}, {"go", "vet", "-vettool=emqvet"}} {
+		u := newUser(t, map[string]string{"typo/typo.go": misspelt})
+		for i := range command {
+			command[i] = strings.Replace(command[i], "emqvet", u.tool, 1)
+		}
+		arguments := append(slices.Clone(command[1:]), "-fix")
+		u.run(command[0], append(arguments, "-diff", "./typo")...)
+		require.Contains(t, u.read("typo/typo.go"), "//emq:job timout=30s\n", "a difference is printed, and nothing written")
+		code, printed := u.run(command[0], append(arguments, "./typo")...)
+		require.Zero(t, code, printed)
+		require.Contains(t, u.read("typo/typo.go"), "//emq:job timeout=30s\n")
+	}
+}
+
+func (u user) read(name string) string {
+	u.Helper()
+	content, err := os.ReadFile(filepath.Join(u.dir, name))
+	require.NoError(u, err)
+	return string(content)
 }
