@@ -9,7 +9,8 @@
 # make generate      write everything that is generated
 # make bench         run the benchmarks
 # make bench-peers   measure this project beside others, and write docs/benchmarks.md;
-#                    needs PostgreSQL and npm, and a machine that does nothing else
+#                    needs PostgreSQL and npm, a machine that does nothing else, and
+#                    about 40 minutes; BENCHFLAGS are further flags of testdata/bench
 # make costs         measure what each script costs the server, and write docs/costs.md
 #                    and docs/commands.md
 #
@@ -62,7 +63,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 bench-peers: install
-	cd testdata/bench && $(GO) run . $(BENCHFLAGS) -out ../../docs/benchmarks.md
+	cd testdata/bench && $(GO) run . -steady 10m $(BENCHFLAGS) -out ../../docs/benchmarks.md
 
 costs:
 	EMQ_COSTS=$(CURDIR)/docs/costs.md EMQ_COMMANDS=$(CURDIR)/docs/commands.md \

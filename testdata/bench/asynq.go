@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log"
 	"time"
 
@@ -12,62 +11,88 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// asynqPeer is asynq, as it is without any option.
+// asynqPeer is asynq: as it is without any option, or tuned, of which it can be
+// only how often it looks for jobs while it has none.
 type asynqPeer struct {
 	addr   string
+	tuned  bool
 	client *asynq.Client
 	store  *redis.Client
+	queues int // of the last load
 }
 
-func newAsynq(addr string) *asynqPeer {
-	return &asynqPeer{addr: addr, client: asynq.NewClient(asynq.RedisClientOpt{Addr: addr}), store: redis.NewClient(&redis.Options{Addr: addr})}
+func newAsynq(addr string, tuned bool) *asynqPeer {
+	return &asynqPeer{
+		addr: addr, tuned: tuned,
+		client: asynq.NewClient(asynq.RedisClientOpt{Addr: addr}), store: redis.NewClient(&redis.Options{Addr: addr}),
+	}
 }
 
-func (s *asynqPeer) name() string { return "asynq" }
+func (s *asynqPeer) name() string { return called("asynq", s.tuned) }
 
-func (s *asynqPeer) add(p payload) error {
+// asynqQueue: a program that uses one queue uses the one that needs no option.
+func asynqQueue(queue string) string {
+	if queue == "bench" {
+		return "default"
+	}
+	return queue
+}
+
+func (s *asynqPeer) send(ctx context.Context, p payload, options ...asynq.Option) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	_, err = s.client.Enqueue(asynq.NewTask("bench", data))
+	_, err = s.client.EnqueueContext(ctx, asynq.NewTask("bench", data), options...)
 	return err
 }
 
 // enqueue: asynq has no call for many jobs at once, so bulk is as many producers
 // as a bulk has jobs, up to 50.
-func (s *asynqPeer) enqueue(_ context.Context, load load) (time.Duration, error) {
+func (s *asynqPeer) enqueue(ctx context.Context, load load) (added, error) {
+	s.queues = load.Queues
 	filler := text(load.Bytes)
 	if load.Bulk > 1 {
 		load.Producers, load.Bulk = min(load.Bulk, 50), 1
 	}
-	return load.spread(func(first, _ int) error { return s.add(payload{ID: first, Text: filler}) })
+	return load.spread(func(first, _, queue int) error {
+		return s.send(ctx, payload{ID: first, Text: filler}, asynq.Queue(asynqQueue(queueName(queue, load.Queues))))
+	})
 }
 
-func (s *asynqPeer) finished(ctx context.Context) (int, error) {
-	n, err := s.store.Get(ctx, "asynq:{default}:processed").Int()
-	if errors.Is(err, redis.Nil) {
-		return 0, nil
+func (s *asynqPeer) finished(ctx context.Context) (all int, err error) {
+	for _, queue := range queueNames(s.queues) {
+		n, err := s.store.Get(ctx, "asynq:{"+asynqQueue(queue)+"}:processed").Int()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return 0, err
+		}
+		all += n
 	}
-	return n, err
+	return all, nil
 }
 
-func (s *asynqPeer) worker(concurrency int) ([]string, error) {
-	return ownWorker("asynq", s.addr, concurrency)
+func (s *asynqPeer) worker(spec workerSpec) ([]string, error) {
+	spec.System, spec.Tuned, spec.Addr, spec.File = "asynq", s.tuned, s.addr, ""
+	return ownWorker(spec)
 }
 
 type silent struct{}
 
-func (silent) Debug(...any) {}
-func (silent) Info(...any)  {}
-func (silent) Warn(...any)  {}
-func (silent) Error(args ...any) {
-	log.New(io.Discard, "", 0).Print(args...)
-}
+func (silent) Debug(...any)      {}
+func (silent) Info(...any)       {}
+func (silent) Warn(...any)       {}
+func (silent) Error(...any)      {}
 func (silent) Fatal(args ...any) { log.Fatal(args...) }
 
-func (s *asynqPeer) serve(ctx context.Context, concurrency int, handle func(payload)) error {
-	server := asynq.NewServer(asynq.RedisClientOpt{Addr: s.addr}, asynq.Config{Concurrency: concurrency, Logger: silent{}})
+func (s *asynqPeer) serve(ctx context.Context, spec workerSpec, handle func(payload)) error {
+	config := asynq.Config{Concurrency: spec.Slots, Queues: map[string]int{}, Logger: silent{}}
+	for _, queue := range queueNames(spec.Queues) {
+		config.Queues[asynqQueue(queue)] = 1
+	}
+	if s.tuned {
+		config.TaskCheckInterval = 5 * time.Millisecond
+	}
+	server := asynq.NewServer(asynq.RedisClientOpt{Addr: s.addr}, config)
 	err := server.Start(asynq.HandlerFunc(func(_ context.Context, task *asynq.Task) error {
 		var p payload
 		if err := json.Unmarshal(task.Payload(), &p); err != nil {
@@ -84,11 +109,22 @@ func (s *asynqPeer) serve(ctx context.Context, concurrency int, handle func(payl
 	return nil
 }
 
-func (s *asynqPeer) idle(ctx context.Context, jobs int) ([]time.Duration, error) {
-	return idleOf(ctx, jobs, s.serve, s.add)
+func (s *asynqPeer) add(ctx context.Context, p payload, delay time.Duration) error {
+	if delay > 0 {
+		return s.send(ctx, p, asynq.ProcessIn(delay))
+	}
+	return s.send(ctx, p)
 }
 
-func (s *asynqPeer) clear(ctx context.Context) error { return s.store.FlushAll(ctx).Err() }
+func (s *asynqPeer) late(ctx context.Context, plan plan) ([]time.Duration, error) {
+	return late(ctx, s, plan)
+}
+
+func (s *asynqPeer) valkey() *redis.Client { return s.store }
+
+func (s *asynqPeer) memory(ctx context.Context) (int, error) { return usedMemory(ctx, s.store) }
+
+func (s *asynqPeer) clear(ctx context.Context) error { return flush(ctx, s.store) }
 
 func (s *asynqPeer) close() {
 	_ = s.client.Close()

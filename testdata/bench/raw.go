@@ -15,6 +15,7 @@ import (
 type raw struct {
 	addr  string
 	store *redis.Client
+	added int // the jobs' ids are numbers
 }
 
 func newRaw(addr string) *raw {
@@ -23,9 +24,11 @@ func newRaw(addr string) *raw {
 
 func (s *raw) name() string { return "limit" }
 
-func (s *raw) enqueue(ctx context.Context, load load) (time.Duration, error) {
+func (s *raw) enqueue(ctx context.Context, load load) (added, error) {
 	filler := text(load.Bytes)
-	return load.spread(func(first, jobs int) error {
+	from := s.added
+	did, err := load.spread(func(first, jobs, _ int) error {
+		first += from
 		pipe := s.store.Pipeline()
 		ids := make([]any, jobs)
 		for n := range jobs {
@@ -41,6 +44,8 @@ func (s *raw) enqueue(ctx context.Context, load load) (time.Duration, error) {
 		_, err := pipe.Exec(ctx)
 		return err
 	})
+	s.added += did.jobs
+	return did, err
 }
 
 func (s *raw) finished(ctx context.Context) (int, error) {
@@ -48,11 +53,12 @@ func (s *raw) finished(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
-func (s *raw) worker(concurrency int) ([]string, error) {
-	return ownWorker("limit", s.addr, concurrency)
+func (s *raw) worker(spec workerSpec) ([]string, error) {
+	spec.System, spec.Addr, spec.File = "limit", s.addr, ""
+	return ownWorker(spec)
 }
 
-func (s *raw) serve(ctx context.Context, concurrency int, handle func(payload)) error {
+func (s *raw) serve(ctx context.Context, spec workerSpec, handle func(payload)) error {
 	var done []string
 	for ctx.Err() == nil {
 		// What ended is written with the next take, as this project does.
@@ -73,7 +79,7 @@ func (s *raw) serve(ctx context.Context, concurrency int, handle func(payload)) 
 			pipe.Del(ctx, keys...)
 			pipe.ZAdd(ctx, "raw:{bench}:completed", ended...)
 		}
-		taken := pipe.RPopCount(ctx, "raw:{bench}:wait", concurrency)
+		taken := pipe.RPopCount(ctx, "raw:{bench}:wait", spec.Slots)
 		_, err := pipe.Exec(ctx)
 		if err != nil && err != redis.Nil {
 			return err
@@ -110,9 +116,17 @@ func (s *raw) serve(ctx context.Context, concurrency int, handle func(payload)) 
 	return nil
 }
 
-func (s *raw) idle(context.Context, int) ([]time.Duration, error) {
+func (s *raw) late(context.Context, plan) ([]time.Duration, error) {
 	return nil, fmt.Errorf("the limit has no wake-up: %w", errNotMeasured)
 }
 
-func (s *raw) clear(ctx context.Context) error { return s.store.FlushAll(ctx).Err() }
-func (s *raw) close()                          { _ = s.store.Close() }
+func (s *raw) valkey() *redis.Client { return s.store }
+
+func (s *raw) memory(ctx context.Context) (int, error) { return usedMemory(ctx, s.store) }
+
+func (s *raw) clear(ctx context.Context) error {
+	s.added = 0
+	return flush(ctx, s.store)
+}
+
+func (s *raw) close() { _ = s.store.Close() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -53,23 +54,27 @@ func newRiver(ctx context.Context, url string, tuned bool) (*riverPeer, error) {
 	return &riverPeer{url: url, tuned: tuned, pool: pool, client: client}, err
 }
 
-func (s *riverPeer) name() string {
-	if s.tuned {
-		return "river tuned"
+func (s *riverPeer) name() string { return called("river", s.tuned) }
+
+// riverQueue: a program that uses one queue uses the one that needs no option.
+func riverQueue(queue string) string {
+	if queue == "bench" {
+		return river.QueueDefault
 	}
-	return "river"
+	return queue
 }
 
-func (s *riverPeer) enqueue(ctx context.Context, load load) (time.Duration, error) {
+func (s *riverPeer) enqueue(ctx context.Context, load load) (added, error) {
 	filler := text(load.Bytes)
-	return load.spread(func(first, jobs int) error {
+	return load.spread(func(first, jobs, queue int) error {
+		options := &river.InsertOpts{Queue: riverQueue(queueName(queue, load.Queues))}
 		if load.Bulk == 1 {
-			_, err := s.client.Insert(ctx, benchArgs{payload{ID: first, Text: filler}}, nil)
+			_, err := s.client.Insert(ctx, benchArgs{payload{ID: first, Text: filler}}, options)
 			return err
 		}
 		many := make([]river.InsertManyParams, jobs)
 		for n := range many {
-			many[n].Args = benchArgs{payload{ID: first + n, Text: filler}}
+			many[n] = river.InsertManyParams{Args: benchArgs{payload{ID: first + n, Text: filler}}, InsertOpts: options}
 		}
 		_, err := s.client.InsertMany(ctx, many)
 		return err
@@ -81,18 +86,21 @@ func (s *riverPeer) finished(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (s *riverPeer) worker(concurrency int) ([]string, error) {
-	return ownWorker(s.name(), s.url, concurrency)
+func (s *riverPeer) worker(spec workerSpec) ([]string, error) {
+	spec.System, spec.Tuned, spec.Addr, spec.File = "river", s.tuned, s.url, ""
+	return ownWorker(spec)
 }
 
-func (s *riverPeer) serve(ctx context.Context, concurrency int, handle func(payload)) error {
+func (s *riverPeer) serve(ctx context.Context, spec workerSpec, handle func(payload)) error {
 	workers := river.NewWorkers()
 	if err := river.AddWorkerSafely(workers, &benchWorker{handle: handle}); err != nil {
 		return err
 	}
 	config := &river.Config{
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Workers: workers,
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: concurrency}},
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Workers: workers, Queues: map[string]river.QueueConfig{},
+	}
+	for _, queue := range queueNames(spec.Queues) {
+		config.Queues[riverQueue(queue)] = river.QueueConfig{MaxWorkers: spec.Slots / max(spec.Queues, 1)}
 	}
 	if s.tuned { // as "river bench" sets it
 		config.FetchCooldown, config.FetchPollInterval = 2*time.Millisecond, 20*time.Millisecond
@@ -110,11 +118,24 @@ func (s *riverPeer) serve(ctx context.Context, concurrency int, handle func(payl
 	return client.Stop(stopping)
 }
 
-func (s *riverPeer) idle(ctx context.Context, jobs int) ([]time.Duration, error) {
-	return idleOf(ctx, jobs, s.serve, func(p payload) error {
-		_, err := s.client.Insert(ctx, benchArgs{p}, nil)
-		return err
-	})
+func (s *riverPeer) add(ctx context.Context, p payload, delay time.Duration) error {
+	var options *river.InsertOpts
+	if delay > 0 {
+		options = &river.InsertOpts{ScheduledAt: time.Now().Add(delay)}
+	}
+	_, err := s.client.Insert(ctx, benchArgs{p}, options)
+	return err
+}
+
+func (s *riverPeer) late(ctx context.Context, plan plan) ([]time.Duration, error) {
+	return late(ctx, s, plan)
+}
+
+func (s *riverPeer) valkey() *redis.Client { return nil }
+
+func (s *riverPeer) memory(ctx context.Context) (n int, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT pg_total_relation_size('river_job')").Scan(&n)
+	return n, err
 }
 
 func (s *riverPeer) clear(ctx context.Context) error {

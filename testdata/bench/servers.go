@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -68,7 +67,7 @@ func startValkey(ctx context.Context, dir string, aof bool) (addr, version strin
 }
 
 // startPostgres starts a server of our own, as the user postgres if we are root.
-func startPostgres(ctx context.Context, dir string) (url, version string, stop func(), err error) {
+func startPostgres(ctx context.Context, dir string) (addr, version string, stop func(), err error) {
 	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil || len(bins) == 0 {
 		return "", "", nil, errors.New("PostgreSQL is not installed; install Debian's postgresql")
@@ -114,68 +113,10 @@ func startPostgres(ctx context.Context, dir string) (url, version string, stop f
 	for range 200 {
 		if run("pg_isready", "-h", "127.0.0.1", "-p", strconv.Itoa(port)).Run() == nil {
 			out, _ := run("postgres", "--version").Output()
-			return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable&pool_max_conns=20", port),
-				"PostgreSQL " + string(bytes.Fields(out)[2]), stop, nil
+			return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), "PostgreSQL " + string(bytes.Fields(out)[2]), stop, nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	stop()
 	return "", "", nil, fmt.Errorf("postgres does not answer: %s", log.String())
-}
-
-// startDelay puts a proxy before a server that holds up everything it forwards,
-// in each direction, for half of a round trip.
-func startDelay(addr string, roundTrip time.Duration) (string, func(), error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	go func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("tcp", addr)
-			if err != nil {
-				_ = near.Close()
-				continue
-			}
-			go forward(far, near, roundTrip/2)
-			go forward(near, far, roundTrip/2)
-		}
-	}()
-	return listener.Addr().String(), func() { _ = listener.Close() }, nil
-}
-
-// forward copies, each read a delay after it came.
-func forward(to io.WriteCloser, from io.ReadCloser, delay time.Duration) {
-	type piece struct {
-		due  time.Time
-		data []byte
-	}
-	pieces := make(chan piece, 4096)
-	go func() {
-		defer close(pieces)
-		for {
-			data := make([]byte, 64<<10)
-			n, err := from.Read(data)
-			if n > 0 {
-				pieces <- piece{time.Now().Add(delay), data[:n]}
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	for p := range pieces {
-		time.Sleep(time.Until(p.due))
-		if _, err := to.Write(p.data); err != nil {
-			break
-		}
-	}
-	_ = to.Close()
-	_ = from.Close()
-	for range pieces {
-	}
 }

@@ -3,215 +3,241 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
-	"syscall"
+	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
-// workload is one thing that every system is measured at.
+// manyQueues is how many there are where there are many.
+const manyQueues = 10
+
+// workload is one thing that systems are measured at.
 type workload struct {
-	name, unit string
-	// less says that a smaller number is better.
-	less bool
-	// own says that only this project is measured, and once that it is in the
-	// first round alone.
-	own, once bool
-	measure   func(ctx context.Context, s system) (float64, error)
+	name    string
+	figures []figure
+	// peers are the names of the systems that are measured; all if there are none.
+	peers []string
+	// rounds is in how many at most; 0 for all.
+	rounds int
+	// here says that this process enqueues, except for BullMQ.
+	here    bool
+	measure func(ctx context.Context, s system) (measured, error)
 }
 
-func workloads(set settings) []workload {
-	rate := func(load load) func(context.Context, system) (float64, error) {
-		return func(ctx context.Context, s system) (float64, error) {
-			took, err := s.enqueue(ctx, load)
-			return float64(load.Jobs) / took.Seconds(), err
-		}
+// figure is one number of a workload.
+type figure struct {
+	name string // empty if it is the only one
+	unit string
+	less bool // a smaller number is better
+}
+
+// full is what the page calls a figure.
+func (w workload) full(f figure) string {
+	if f.name == "" {
+		return w.name
 	}
-	process := func(load load, processes, concurrency int) func(context.Context, system) (float64, error) {
-		return func(ctx context.Context, s system) (float64, error) {
-			return processed(ctx, s, load, processes, concurrency, set.atMost)
-		}
-	}
-	bulk := func(jobs, bytes int) load { return load{Jobs: jobs, Producers: 1, Bulk: min(jobs, 1000), Bytes: bytes} }
-	const many = 40_000
+	return w.name + ", " + f.name
+}
+
+// measured is what a measurement found: a value of each figure.
+type measured struct {
+	values []float64
+	costs  *costs // of a job, if they are known
+}
+
+var (
+	perSecond = []figure{{unit: "jobs/s"}}
+	untuned   = []string{"echomq", "asynq", "bullmq", "river"}
+)
+
+// payloads are the sizes that are measured beside 100 bytes.
+var payloads = []struct {
+	name                string
+	bytes, bulk, added  int
+	processed, perBatch int
+}{
+	{"10 KiB", 10 << 10, 100, 5000, 15_000, 100},
+	{"1 MiB", 1 << 20, 10, 100, 300, 10},
+}
+
+// mainWorkloads are measured in every section.
+func mainWorkloads(set settings) []workload {
 	all := []workload{
-		{name: "enqueue, one after the other", unit: "jobs/s", measure: rate(load{Jobs: 3000, Producers: 1, Bulk: 1, Bytes: 100})},
-		{name: "enqueue, 50 at once", unit: "jobs/s", measure: rate(load{Jobs: 20_000, Producers: 50, Bulk: 1, Bytes: 100})},
-		{name: "enqueue, in bulk of 1000", unit: "jobs/s", measure: rate(bulk(50_000, 100))},
-		{name: "enqueue, in bulk, 10 KiB each", unit: "jobs/s", measure: rate(bulk(2000, 10<<10))},
+		enqueuing(set, seqEnqueue, load{Jobs: 20_000, Producers: 1, Bulk: 1, Bytes: 100}),
+		enqueuing(set, concEnqueue, load{Jobs: 100_000, Producers: 50, Bulk: 1, Bytes: 100}),
+		enqueuing(set, bulkEnqueue, load{Jobs: 200_000, Producers: 1, Bulk: 1000, Bytes: 100}),
 	}
-	for _, slots := range []int{1, 10, 100, 1000} {
-		all = append(all, workload{name: fmt.Sprintf("process, %d at once", slots), unit: "jobs/s", measure: process(bulk(many, 100), 1, slots)})
+	for _, slots := range []int{10, 100} {
+		all = append(all, atOnce(set, slots, 0))
 	}
+	return all
+}
+
+// plainWorkloads are the main ones for systems without options: River tuned
+// enqueues as River does.
+func plainWorkloads(set settings) []workload {
+	all := mainWorkloads(set)
+	for n := range all {
+		if all[n].here {
+			all[n].peers = append(slices.Clone(untuned), "limit")
+		}
+	}
+	return all
+}
+
+// allWorkloads are measured in the default configurations.
+func allWorkloads(set settings) []workload {
+	all := append(plainWorkloads(set), atOnce(set, 1, 2), atOnce(set, 1000, 2))
+	for _, p := range payloads {
+		enqueue := enqueuing(set, fmt.Sprintf("enqueue, %s each, in bulk of %d", p.name, p.bulk),
+			load{Jobs: p.added, Producers: 1, Bulk: p.bulk, Bytes: p.bytes})
+		process := handling(set, fmt.Sprintf("process, %s each, 100 at once", p.name), processing{
+			load: load{Jobs: p.processed, Producers: 2, Bulk: p.perBatch, Bytes: p.bytes}, processes: 1, worker: workerSpec{Slots: 100},
+		})
+		enqueue.rounds, process.rounds = 2, 2
+		enqueue.peers = append(slices.Clone(untuned), "limit")
+		process.peers = append(slices.Clone(untuned), "limit")
+		all = append(all, enqueue, process)
+	}
+	one := atOnce(set, 96, 0)
+	one.peers = []string{"echomq"}
+	eight := handling(set, eightTimes, processing{
+		load: load{Producers: 2, Bulk: 1000, Bytes: 100}, processes: 8, worker: workerSpec{Slots: 12},
+	})
+	eight.peers = []string{"echomq", "asynq", "bullmq"}
+	queues := handling(set, "process, 10 queues in one process, 100 at once", processing{
+		load: load{Producers: 2, Bulk: 100, Bytes: 100, Queues: manyQueues}, processes: 1,
+		worker: workerSpec{Slots: 100, Queues: manyQueues},
+	})
+	queues.peers, queues.rounds = untuned, 3
+	all = append(all, one, eight, queues)
+	all = append(all, latencies()...)
 	return append(all,
-		workload{name: "process, 100 at once, 10 KiB each", unit: "jobs/s", measure: process(bulk(4000, 10<<10), 1, 100)},
-		workload{name: "process, 96 at once in 1 process", unit: "jobs/s", measure: process(bulk(many, 100), 1, 96)},
-		workload{name: "process, 12 at once in each of 8 processes", unit: "jobs/s", measure: process(bulk(many, 100), 8, 12)},
-		workload{name: "idle, from enqueue to handler, p50", unit: "ms", less: true, once: true, measure: idle(0.5)},
-		workload{name: "idle, from enqueue to handler, p99", unit: "ms", less: true, once: true, measure: idle(0.99)},
-		workload{name: "memory of a waiting job", unit: "bytes", less: true, once: true, measure: memory},
-		workload{name: "process, 100 at once, 1,000 waiting", unit: "jobs/s", own: true, measure: refilled(1000, set.atMost)},
-		workload{name: "process, 100 at once, 1,000,000 waiting", unit: "jobs/s", own: true, once: true, measure: process(bulk(1_000_000, 100), 1, 100)},
+		workload{name: "memory of a waiting job", figures: []figure{{unit: "bytes", less: true}}, peers: untuned, rounds: 1, measure: memory},
+		workload{
+			name: fewWait, figures: perSecond, peers: []string{"echomq"}, rounds: 3,
+			measure: waiting(1000, set.atMost),
+		},
+		workload{
+			name: manyWait, figures: perSecond, peers: []string{"echomq"}, rounds: 3,
+			measure: waiting(1_000_000, set.atMost),
+		},
+		workload{
+			name:    fmt.Sprintf("%d processes, one of them %v away, its share relative to a fair one", farProcesses, farAway),
+			figures: []figure{{unit: "1"}}, peers: []string{"echomq"}, rounds: 3,
+			measure: func(ctx context.Context, s system) (measured, error) { return far(ctx, s, set.atMost) },
+		},
 	)
 }
 
-// processed fills the queue, starts workers, and returns how many jobs a second
-// they finish, from the first that is seen finished to the last, or until time is
-// up.
-func processed(ctx context.Context, s system, load load, processes, concurrency int, atMost time.Duration) (float64, error) {
-	if _, err := s.enqueue(ctx, load); err != nil {
-		return 0, err
-	}
-	stop, err := start(ctx, s, processes, concurrency)
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
-	return watch(ctx, s, load.Jobs, atMost)
+// tunedWorkloads are the main ones, and what else settings change.
+func tunedWorkloads(set settings) []workload {
+	idle := latencies()[0]
+	idle.peers, idle.rounds = nil, 1
+	return append(mainWorkloads(set), idle)
 }
 
-// start starts worker processes, which stop ends and waits for.
-func start(ctx context.Context, s system, processes, concurrency int) (stop func(), err error) {
-	var ends []func()
-	stop = func() {
-		for _, end := range ends {
-			end()
-		}
-	}
-	for range processes {
-		line, err := s.worker(concurrency)
-		if err != nil {
-			return stop, err
-		}
-		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-		cmd.Stderr = os.Stderr
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			return stop, err
-		}
-		if err := cmd.Start(); err != nil {
-			return stop, err
-		}
-		ends = append(ends, func() {
-			_ = in.Close()
-			gone := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
-			_ = cmd.Wait()
-			gone.Stop()
-		})
-	}
-	return stop, nil
-}
-
-// watch looks at how many jobs have been finished, and returns the rate.
-func watch(ctx context.Context, s system, jobs int, atMost time.Duration) (float64, error) {
-	var first, last int
-	var end time.Time
-	begin := time.Now()
-	for patience := time.Now().Add(30 * time.Second); ; time.Sleep(4 * time.Millisecond) {
-		n, err := s.finished(ctx)
-		if err != nil {
-			return 0, err
-		}
-		now := time.Now()
-		if n > 0 && first == 0 && n < jobs/2 {
-			first, begin = n, now
-		}
-		if n > last {
-			last, end = n, now
-		}
-		switch {
-		case last == jobs, last > first && now.Sub(begin) > atMost:
-			return float64(last-first) / end.Sub(begin).Seconds(), nil
-		case now.After(patience):
-			return 0, fmt.Errorf("%d of %d jobs were finished in 30 s", last, jobs)
-		}
+func latencies() []workload {
+	quantiles := []figure{{name: "p50", unit: "ms", less: true}, {name: "p99", unit: "ms", less: true}, {name: "max", unit: "ms", less: true}}
+	return []workload{
+		{
+			name: "idle, from enqueue to handler", figures: quantiles, peers: untuned, rounds: 3,
+			measure: lateness(plan{Kind: "idle", Jobs: 100, Slots: 10}, 0, 0.5, 0.99, 1),
+		},
+		{
+			name: "1,000 jobs/s, from enqueue to handler", figures: quantiles, peers: untuned, rounds: 3,
+			measure: lateness(plan{Kind: "steady", Jobs: 3500, PerSecond: 1000, Slots: 100}, 500, 0.5, 0.99, 1),
+		},
+		{
+			name: "delayed jobs, how late", figures: quantiles[:2], peers: untuned, rounds: 2,
+			measure: lateness(plan{Kind: "delayed", Jobs: 200, PerSecond: 100, Slots: 100}, 0, 0.5, 0.99),
+		},
 	}
 }
 
-// refilled measures processing while about so many jobs wait: a producer adds as
-// many as are finished.
-func refilled(waiting int, atMost time.Duration) func(context.Context, system) (float64, error) {
-	return func(ctx context.Context, s system) (float64, error) {
-		added := 2 * waiting
-		if _, err := s.enqueue(ctx, load{Jobs: added, Producers: 1, Bulk: 1000, Bytes: 100}); err != nil {
-			return 0, err
+func enqueuing(set settings, name string, load load) workload {
+	load.AtMost = set.atMost
+	return workload{name: name, figures: perSecond, here: true, measure: func(ctx context.Context, s system) (measured, error) {
+		end := func() {}
+		if set.profile != "" && base(s.name()) == "echomq" {
+			var err error
+			if end, err = profiled(profileName(set, name, s)); err != nil {
+				return measured{}, err
+			}
 		}
-		stop, err := start(ctx, s, 1, 100)
+		defer end()
+		o := observer{system: s}
+		before, err := o.counted(ctx)
 		if err != nil {
-			return 0, err
+			return measured{}, err
 		}
-		defer stop()
-		var begin time.Time
-		var first int
-		for {
-			n, err := s.finished(ctx)
+		did, err := s.enqueue(ctx, load)
+		if err != nil {
+			return measured{}, err
+		}
+		if did.jobs == 0 {
+			return measured{}, fmt.Errorf("no job was added in %v", load.AtMost)
+		}
+		found := measured{values: []float64{float64(did.jobs) / did.took.Seconds()}}
+		if s.valkey() != nil {
+			after, err := lookAt(ctx, s.valkey())
 			if err != nil {
-				return 0, err
+				return measured{}, err
 			}
-			if n > 0 && begin.IsZero() {
-				begin, first = time.Now(), n
-			}
-			if !begin.IsZero() && time.Since(begin) > atMost {
-				return float64(n-first) / time.Since(begin).Seconds(), nil
-			}
-			if added-n < waiting {
-				if _, err := s.enqueue(ctx, load{Jobs: waiting, Producers: 1, Bulk: waiting, Bytes: 100}); err != nil {
-					return 0, err
-				}
-				added += waiting
-			}
-			time.Sleep(time.Millisecond)
+			found.costs = after.since(before, did.jobs, 0, 0)
+			found.costs.client = did.cpu / float64(did.jobs)
 		}
+		return found, nil
+	}}
+}
+
+// atOnce processes jobs of 100 bytes with so many slots of one process.
+func atOnce(set settings, slots, rounds int) workload {
+	w := handling(set, fmt.Sprintf("process, %s at once", thousands(slots)), processing{
+		load: load{Producers: 2, Bulk: 1000, Bytes: 100}, processes: 1, worker: workerSpec{Slots: slots},
+	})
+	w.rounds = rounds
+	return w
+}
+
+func handling(set settings, name string, p processing) workload {
+	return workload{name: name, figures: perSecond, measure: func(ctx context.Context, s system) (measured, error) {
+		p := p
+		if set.profile != "" && base(s.name()) == "echomq" {
+			p.worker.File = profileName(set, name, s)
+		}
+		seen, err := p.process(ctx, s, set.atMost)
+		return measured{values: []float64{seen.rate}, costs: seen.costs}, err
+	}}
+}
+
+// profileName is the file of a workload's CPU profile; the last round's stays.
+func profileName(set settings, name string, s system) string {
+	words := strings.FieldsFunc(s.name()+" "+name, func(r rune) bool { return r == ' ' || r == ',' })
+	return set.profile + "/" + strings.Join(words, "-") + ".pprof"
+}
+
+func waiting(jobs int, atMost time.Duration) func(context.Context, system) (measured, error) {
+	return func(ctx context.Context, s system) (measured, error) {
+		rate, err := refilled(ctx, s, jobs, atMost)
+		return measured{values: []float64{rate}}, err
 	}
 }
 
-func idle(quantile float64) func(context.Context, system) (float64, error) {
-	return func(ctx context.Context, s system) (float64, error) {
-		jobs := 300
-		if s.name() == "asynq" {
-			jobs = 40 // each takes it about a second
-		}
-		all, err := s.idle(ctx, jobs)
-		if err != nil {
-			return 0, err
-		}
-		slices.Sort(all)
-		return float64(all[int(quantile*float64(len(all)-1)+0.5)].Microseconds()) / 1000, nil
-	}
-}
-
-// memory returns what a waiting job takes in Valkey.
-func memory(ctx context.Context, s system) (float64, error) {
-	var store *redis.Client
-	switch s := s.(type) {
-	case *echoMQ:
-		store = s.store
-	case *asynqPeer:
-		store = s.store
-	case *bullMQ:
-		store = s.store
-	default:
-		return 0, errNotMeasured
-	}
+// memory returns what a waiting job takes in its server.
+func memory(ctx context.Context, s system) (measured, error) {
 	const jobs = 20_000
-	used := func() (n int, err error) {
-		info, err := store.InfoMap(ctx, "memory").Result()
-		if err == nil {
-			_, err = fmt.Sscan(info["Memory"]["used_memory_dataset"], &n)
-		}
-		return n, err
+	// What is kept once for the queue is no part of it.
+	if _, err := s.enqueue(ctx, load{Jobs: 100, Producers: 1, Bulk: 100, Bytes: 100}); err != nil {
+		return measured{}, err
 	}
-	before, err := used()
+	before, err := s.memory(ctx)
 	if err != nil {
-		return 0, err
+		return measured{}, err
 	}
 	if _, err := s.enqueue(ctx, load{Jobs: jobs, Producers: 1, Bulk: 1000, Bytes: 100}); err != nil {
-		return 0, err
+		return measured{}, err
 	}
-	after, err := used()
-	return float64(after-before) / jobs, err
+	after, err := s.memory(ctx)
+	return measured{values: []float64{float64(after-before) / jobs}}, err
 }

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// page is what is written at the end.
+type page struct {
+	settings settings
+	host     host
+	versions []string
+	sections []*section
+	steady   *steady
+	notes    string
+}
+
+// write returns the page and how many measurements failed.
+func (p page) write() (text string, failures int) {
+	var w strings.Builder
+	fmt.Fprintf(&w, `# Side by side with others
+
+Measured in one run on one machine, by
+
+    %s
+
+(testdata/bench), on servers that the command starts, in rounds in which the systems
+take turns. A figure is the median of its rounds, with the lowest and the highest in
+brackets. Ratios are ours to theirs; on another machine the times differ, the ratios
+less.
+
+- Machine: %s, %d processors, %s of memory, %s; load before the run, of 1 and 5 minutes: %s
+- Versions: %s
+- Everything, servers included, shares these processors and talks over loopback
+
+`, p.settings.command, p.host.processor, p.host.processors, p.host.memory, p.host.kernel, p.host.load, strings.Join(p.versions, ", "))
+	fmt.Fprintf(&w, `How it is measured:
+
+- Jobs carry 100 bytes if nothing else is said. A rate is measured for about %v, an
+  enqueue from the first call to the last answer.
+- Processing is watched from outside, by what the store says has been finished for
+  good, from %v after the first finished job. Workers are processes of their own, their
+  handlers do nothing, and enough jobs wait before they start. So short a time is over
+  before much is trimmed; the steady state below is not.
+- "limit" sends the writes of this project's scripts as plain pipelines, without any
+  check, from a program that loses jobs when it dies.
+- asynq 0.26 has no call for many jobs: its bulk is 50 producers at once.
+- BullMQ and its handlers run in Node, in one thread of a process.
+- Latency counts from the call that enqueues, with the worker in the process of the
+  producer: when idle 100 jobs (asynq 20), each %v after the last was handled, on 10
+  slots; at 1,000 jobs/s 3,000 jobs, on 100. Delayed jobs are 200, enqueued at once, due from half a second on,
+  10 ms apart; it counts from when they are due.
+- Memory is what the server holds more (Valkey's used_memory without the buffers of its
+  clients, PostgreSQL's size of the table of jobs) after 20,000 more jobs.
+- Ten queues are served by one worker process with 100 slots; asynq shares them among
+  the queues, the others divide them.
+- %d processes have %d slots each, their handlers take %v, and more work waits than the
+  server can hand out; one of them is behind a proxy that makes a round trip %v longer.
+  Its share is what it handled, divided by a %dnd of what all handled.
+
+`, p.settings.atMost, warmUp, idleGap, farProcesses, farSlots, farTakes, farAway, farProcesses)
+	for _, s := range p.sections {
+		if len(s.workloads) == 0 {
+			continue
+		}
+		failures += s.found.failed()
+		s.write(&w)
+	}
+	if p.steady != nil {
+		p.steady.write(&w)
+	}
+	if p.notes != "" {
+		fmt.Fprintf(&w, "%s\n", strings.TrimSpace(p.notes))
+	}
+	return strings.TrimRight(w.String(), "\n") + "\n", failures
+}
+
+// write writes a section.
+func (s *section) write(w *strings.Builder) {
+	fmt.Fprintf(w, "## %s\n\n%s Rounds: %d, of some workloads fewer. A round trip to Valkey (PING) takes %s ms.\n\n",
+		s.title, s.text, s.rounds, number(float64(s.ping.Microseconds())/1000))
+	row(w, append([]string{"workload", "unit"}, s.systems...)...)
+	rule(w, 2+len(s.systems))
+	for _, load := range s.workloads {
+		for _, f := range load.figures {
+			cells := []string{load.full(f), f.unit}
+			for _, system := range s.systems {
+				cells = append(cells, s.found.cell(load, f, system))
+			}
+			row(w, cells...)
+		}
+	}
+	if s.key == "default" {
+		s.writeGoals(w)
+	}
+	s.writeRatios(w)
+	if len(s.found.costs) > 0 {
+		s.writeCosts(w)
+	}
+	fmt.Fprintln(w)
+}
+
+// writeGoals writes what is wanted, and whether it is so.
+func (s *section) writeGoals(w *strings.Builder) {
+	fmt.Fprint(w, "\n### Goals\n\n")
+	row(w, "workload", "compared with", "ratio", "goal", "")
+	rule(w, 5)
+	for _, g := range goals {
+		to := g.to
+		switch {
+		case to == "":
+			to = "–"
+		case g.below != "":
+			to = "itself, " + g.below
+		}
+		value, known := g.value(&s.found)
+		goalRow(w, g.figure, to, value, known, g.bound, g.less)
+	}
+	reads, known := s.found.cost(process100, "echomq", func(c costs) float64 { return c.reads })
+	goalRow(w, process100+", round trips of a job", "–", reads, known, readsGoal, true)
+}
+
+func goalRow(w *strings.Builder, figure, to string, value float64, known bool, bound float64, less bool) {
+	if !known {
+		row(w, figure, to, "", wanted(bound, less), "not measured")
+		return
+	}
+	row(w, figure, to, number(value), wanted(bound, less), verdict(value, bound, less))
+}
+
+// writeRatios writes ours to theirs, all of them.
+func (s *section) writeRatios(w *strings.Builder) {
+	own := s.systems[0]
+	fmt.Fprintf(w, "\n### Ratios of %s to\n\n", own)
+	row(w, append([]string{"workload"}, s.systems[1:]...)...)
+	rule(w, len(s.systems))
+	for _, load := range s.workloads {
+		for _, f := range load.figures {
+			cells, some := []string{load.full(f)}, false
+			for _, system := range s.systems[1:] {
+				cell := ""
+				if ratio, known := s.found.ratio(load.full(f), own, load.full(f), system); known {
+					cell, some = number(ratio), true
+				}
+				cells = append(cells, cell)
+			}
+			if some {
+				row(w, cells...)
+			}
+		}
+	}
+}
+
+// writeCosts writes what a job costs, of the systems on Valkey.
+func (s *section) writeCosts(w *strings.Builder) {
+	fmt.Fprint(w, "\n### What a job costs\n\n"+
+		"CPU of Valkey's main thread; commands that it ran, those within scripts too but not the\n"+
+		"calls of scripts; reads of its sockets, which is about the round trips; CPU of the program\n"+
+		"that enqueues, or of the workers from their first job on.\n\n")
+	row(w, "workload", "system", "server, µs", "commands", "reads", "program, µs")
+	rule(w, 6)
+	for _, load := range s.workloads {
+		for _, system := range s.systems {
+			cells, known := []string{load.name, system}, false
+			for _, pick := range []func(costs) float64{
+				func(c costs) float64 { return c.server }, func(c costs) float64 { return c.commands },
+				func(c costs) float64 { return c.reads }, func(c costs) float64 { return c.client },
+			} {
+				cell := ""
+				if value, is := s.found.cost(load.name, system, pick); is {
+					known = true
+					if value > 0 {
+						cell = number(value)
+					}
+				}
+				cells = append(cells, cell)
+			}
+			if known {
+				row(w, cells...)
+			}
+		}
+	}
+}
+
+// write writes the steady state.
+func (s *steady) write(w *strings.Builder) {
+	fmt.Fprintf(w, `## Steady state
+
+This project alone, for %v: one worker process with 100 slots, a producer that keeps
+about %s jobs waiting, default retention of completed jobs (24 h, 10,000), from an empty
+server. Each row is the mean rate since the row before, and what was there at its end.
+
+`, s.length, thousands(steadyWaiting))
+	row(w, "after", "jobs/s", "waiting", "`completed`", "used memory, MiB")
+	rule(w, 5)
+	for _, sample := range s.samples {
+		row(w, sample.after.Round(time.Second).String(), number(sample.rate), thousands(sample.waiting),
+			thousands(sample.completed), number(float64(sample.memory)/(1<<20)))
+	}
+	first, second := s.halves()
+	fmt.Fprintf(w, "\n`completed` held at most %s jobs at the ends of rows in the first half, and %s in the second.\n",
+		thousands(first), thousands(second))
+	if s.failure != nil {
+		fmt.Fprintf(w, "\nIt ended early: failed: %s\n", oneLine(s.failure))
+	}
+	fmt.Fprintln(w)
+}
+
+func row(w *strings.Builder, cells ...string) {
+	fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+}
+
+func rule(w *strings.Builder, cells int) {
+	fmt.Fprintf(w, "|%s\n", strings.Repeat("---|", cells))
+}
+
+// short writes a number with no digit that it can do without.
+func short(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
