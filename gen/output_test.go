@@ -75,6 +75,60 @@ func TestGofumpt(t *testing.T) {
 	require.Empty(t, string(out), "files that gofumpt would change")
 }
 
+// TestVet holds that go vet has nothing to say about what is generated, in modules
+// as users have them; nor has staticcheck, a version of which EMQ_STATICCHECK names,
+// as .ci/lint does. That looks at it as if people had written it.
+func TestVet(t *testing.T) {
+	t.Parallel()
+	found, err := readCases(casesDir)
+	require.NoError(t, err)
+	repository, err := filepath.Abs("..")
+	require.NoError(t, err)
+	ours, err := os.ReadFile(filepath.Join(repository, "go.mod"))
+	require.NoError(t, err)
+	_, requirements, _ := strings.Cut(string(ours), "require (")
+	sums, err := os.ReadFile(filepath.Join(repository, "go.sum"))
+	require.NoError(t, err)
+	dir := newModule(t, map[string]string{
+		"go.mod": strings.Replace(casesGoMod, "go 1.26\n", "go 1.26.0\n", 1) + "\nreplace github.com/echomq/echomq-go => " + repository +
+			"\n\nrequire github.com/echomq/echomq-go v0.0.0\n\nrequire (" + requirements,
+		"go.sum": string(sums),
+	})
+	for _, c := range found {
+		if c.wants()[errorsFile] == "" {
+			require.NoError(t, c.writeSource(filepath.Join(dir, c.name)))
+		}
+	}
+	written := generate(t, dir)
+	require.Greater(t, len(written), 20)
+	check := func(program string, arguments ...string) {
+		command := exec.Command(program, arguments...)
+		command.Dir = dir
+		out, _ := command.CombinedOutput() // what people wrote in the cases has faults on purpose
+		complaints := ""
+		for line := range strings.Lines(string(out)) {
+			about := strings.Contains(line, ".go:") || strings.HasPrefix(line, "# ") || line == "exit status 1\n"
+			if strings.Contains(line, gen.Output) || !about {
+				complaints += line
+			}
+		}
+		require.Empty(t, complaints, program)
+	}
+	check("go", "vet", "./...")
+	staticcheck := os.Getenv("EMQ_STATICCHECK")
+	if staticcheck == "" {
+		return
+	}
+	for _, pkg := range written {
+		path := filepath.Join(pkg, gen.Output)
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(content), ". DO NOT EDIT.", ", and edited.", 1)), 0o644))
+	}
+	// The comment of a package is its author's, as is a tag that an older version had.
+	check("go", "run", staticcheck, "-checks=all,-ST1000,-SA5008", "./...")
+}
+
 // TestDeterminism runs on the same source ten times. Each goes through hundreds
 // of maps, whose order is another one each time.
 func TestDeterminism(t *testing.T) {
@@ -176,4 +230,49 @@ func TestImports(t *testing.T) {
 		}
 	}
 	require.NotZero(t, runtime)
+}
+
+// TestNoState holds that generated code has neither variables nor functions that
+// run by themselves, and looks at no types when it runs.
+func TestNoState(t *testing.T) {
+	t.Parallel()
+	results, err := cases()
+	require.NoError(t, err)
+	functions := 0
+	for name, outcome := range results {
+		for path, content := range outcome {
+			if !strings.HasSuffix(path, gen.Output) {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, content, 0)
+			require.NoError(t, err)
+			for _, spec := range file.Imports {
+				require.NotContains(t, []string{`"reflect"`, `"unsafe"`, `"C"`}, spec.Path.Value, "%s %s", name, path)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					selector, _ := call.Fun.(*ast.SelectorExpr)
+					if selector != nil {
+						of, _ := selector.X.(*ast.Ident)
+						require.False(t, of != nil && of.Name == "json", "%s %s calls json.%s", name, path, selector.Sel.Name)
+					}
+				}
+				return true
+			})
+			for _, declaration := range file.Decls {
+				switch d := declaration.(type) {
+				case *ast.FuncDecl:
+					functions++
+					require.NotEqual(t, "init", d.Name.Name, "%s %s", name, path)
+				case *ast.GenDecl:
+					for _, spec := range d.Specs {
+						if d.Tok == token.VAR { // only for the compiler to look at
+							require.Equal(t, "_", spec.(*ast.ValueSpec).Names[0].Name, "%s %s", name, path)
+						}
+					}
+				}
+			}
+		}
+	}
+	require.NotZero(t, functions)
 }
