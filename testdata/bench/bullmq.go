@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -119,11 +120,11 @@ func (s *bullMQ) ask(ctx context.Context, request map[string]any) (answer bullAn
 	kill := context.AfterFunc(ctx, func() { _ = running.cmd.Process.Kill() })
 	defer kill()
 	if _, err = running.in.Write(append(line, '\n')); err == nil && !running.out.Scan() {
-		err = fmt.Errorf("no answer: %v", running.out.Err())
+		err = fmt.Errorf("no answer: %w", cmp.Or(running.out.Err(), io.EOF))
 	}
 	if err != nil {
 		s.end()
-		return answer, fmt.Errorf("bullmq: %w", err)
+		return answer, fmt.Errorf("bullmq: %w", cmp.Or(ctx.Err(), err))
 	}
 	if err := json.Unmarshal(running.out.Bytes(), &answer); err != nil {
 		return answer, err

@@ -86,7 +86,9 @@ func (s *servers) open(ctx context.Context, section *section, chosen string) (_ 
 		}
 		one, err := s.system(ctx, e, section, name, addr)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			section.broken = append(section.broken, fmt.Errorf("%s did not start: %w", name, err))
+			fmt.Fprintf(os.Stderr, "%s: %s did not start: %v\n", section.key, name, err)
+			continue
 		}
 		e.systems, e.ends = append(e.systems, one), append(e.ends, one.close)
 	}

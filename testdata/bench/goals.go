@@ -54,8 +54,17 @@ var goals = []goal{
 	{figure: farShare, bound: 0.5},
 }
 
-// readsGoal is how many round trips a job takes at most at a concurrency of 100.
-const readsGoal = 0.2
+// costGoals are what a job of this project costs at most.
+var costGoals = []struct {
+	workload, what string
+	pick           func(costs) float64
+	bound          float64
+}{
+	{seqEnqueue, "commands", func(c costs) float64 { return c.commands }, 7},
+	{bulkEnqueue, "commands", func(c costs) float64 { return c.commands }, 3},
+	{process100, "commands", func(c costs) float64 { return c.commands }, 6},
+	{process100, "round trips", func(c costs) float64 { return c.reads }, 0.2},
+}
 
 // value returns what the goal is about, if that has been measured.
 func (g goal) value(r *results) (float64, bool) {

@@ -28,7 +28,7 @@ func lateness(plan plan, skipped int, parts ...float64) func(context.Context, sy
 	return func(ctx context.Context, s system) (measured, error) {
 		plan := plan
 		if plan.Kind == "idle" && s.name() == "asynq" {
-			plan.Jobs = min(plan.Jobs, 20) // each takes it about a second
+			plan.Jobs = min(plan.Jobs, 12) // each takes it about a second
 		}
 		all, err := s.late(ctx, plan)
 		if err != nil {

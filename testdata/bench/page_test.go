@@ -53,20 +53,21 @@ func TestPage(t *testing.T) {
 	for _, w := range s.workloads {
 		for system, value := range map[string]float64{"echomq": 100, "asynq": 101, "bullmq": 40, "limit": 400} {
 			if len(w.figures) == 1 {
-				s.found.add(w, system, measured{values: []float64{value}, costs: &costs{reads: 0.3}})
+				s.found.add(w, system, measured{values: []float64{value}, costs: &costs{reads: 0.3, commands: 6.5}})
 			}
 		}
 	}
 	s.found.fail(concEnqueue, "river", errors.New("no answer"))
+	sections[1].broken = []error{errors.New("bullmq did not start")}
 	p := page{
 		settings: settings{command: "the command"}, host: host{processor: "a processor"}, versions: []string{"Valkey 0"}, sections: sections,
-		steady: &steady{length: 10 * time.Minute, samples: []sample{
+		steady: &steady{length: 10 * time.Minute, failure: errors.New("gone"), samples: []sample{
 			{after: 4 * time.Minute, completed: 12_000}, {after: 5 * time.Minute, completed: 13_000}, {after: 10 * time.Minute, completed: 11_000},
 		}},
 		notes: "## Where the time goes\n\nWritten by hand.\n",
 	}
 	text, failures := p.write()
-	if failures != 1 {
+	if failures != 3 {
 		t.Errorf("%d failures", failures)
 	}
 	for _, want := range []string{
@@ -79,7 +80,11 @@ func TestPage(t *testing.T) {
 		"| idle, from enqueue to handler, p99 | asynq |  | ≤ 0.01 | not measured |\n",
 		"| process, 12 at once in each of 8 processes | itself, process, 96 at once | 1.00 | ≥ 0.7 | reached |\n",
 		"| process, 100 at once, round trips of a job | – | 0.30 | ≤ 0.2 | **not reached** |\n",
+		"| process, 100 at once, commands of a job | – | 6.50 | ≤ 6 | **not reached** |\n",
+		"| enqueue, one after the other, commands of a job | – | 6.50 | ≤ 7 | reached |\n",
 		"| failed: no answer |",
+		"\n- failed: bullmq did not start\n\n| workload |",
+		"\nIt ended early: failed: gone\n",
 		"## With the append-only file",
 		"at most 13,000 jobs at the ends of rows in the first half, and 11,000 in the second",
 		"\n## Where the time goes\n\nWritten by hand.\n",

@@ -9,7 +9,7 @@ import (
 
 const (
 	// warmUp is how long after the first finished job it begins to count.
-	warmUp = 300 * time.Millisecond
+	warmUp = 500 * time.Millisecond
 	// patience is how long it may take until that first one, and to the end.
 	patience = 40 * time.Second
 )

@@ -20,6 +20,7 @@ type section struct {
 	aof              bool
 	ping             time.Duration
 	found            results
+	broken           []error // what could not be measured at all
 }
 
 // choose returns the sections that the flags ask for.
@@ -72,10 +73,18 @@ func (s *section) run(ctx context.Context, servers *servers, set settings) error
 	}
 	e, err := servers.open(ctx, s, set.systems)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.title, err)
+		fmt.Fprintf(os.Stderr, "%s: failed: %v\n", s.key, err)
+		s.broken = append(s.broken, err)
+		return ctx.Err()
 	}
 	defer e.close()
 	s.ping = e.ping
+	for _, one := range e.systems {
+		if err := warm(ctx, one); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %s: %v\n", s.key, one.name(), err)
+			s.broken = append(s.broken, fmt.Errorf("%s, before the first round: %w", one.name(), err))
+		}
+	}
 	for round := range s.rounds {
 		for _, w := range s.workloads {
 			// Who is first in one round is last in another.
@@ -92,6 +101,17 @@ func (s *section) run(ctx context.Context, servers *servers, set settings) error
 		}
 	}
 	return nil
+}
+
+// warm has a system enqueue for a moment, so that the first round finds connections
+// open and code compiled, as the others do.
+func warm(ctx context.Context, s system) error {
+	for _, producers := range []int{1, 50} {
+		if _, err := s.enqueue(ctx, load{Jobs: 10_000, Producers: producers, Bulk: 1, Bytes: 100, AtMost: 500 * time.Millisecond}); err != nil {
+			return err
+		}
+	}
+	return s.clear(ctx)
 }
 
 // attempt makes one measurement and notes what it found, or that it failed.

@@ -39,12 +39,13 @@ func (s *steady) halves() (first, second int) {
 // steadyState watches this project for so long, and looks every minute, or ten
 // times if that is less. What fails on the way ends it, and is part of it.
 func steadyState(ctx context.Context, servers *servers, length time.Duration) (*steady, error) {
-	e, err := servers.open(ctx, &section{title: "steady state", systems: []string{"echomq"}}, "echomq")
+	s := &steady{length: length}
+	e, err := servers.open(ctx, &section{systems: []string{"echomq"}}, "echomq")
 	if err != nil {
-		return nil, err
+		s.failure = err
+		return s, ctx.Err()
 	}
 	defer e.close()
-	s := &steady{length: length}
 	s.failure = s.watch(ctx, e.systems[0].(*echoMQ))
 	return s, ctx.Err()
 }

@@ -48,12 +48,12 @@ func called(base string, tuned bool) string {
 // fastest is a number of jobs a second that a system with so many slots surely
 // does not exceed, which says how many have to wait for a measurement.
 func fastest(name string, slots int) int {
-	limit := map[string]int{"asynq": 15_000, "bullmq": 15_000, "river": slots * 15, "river tuned": 30_000, "limit": 80_000}[name]
+	limit := map[string]int{"asynq": 20_000, "bullmq": 20_000, "river": slots * 15, "river tuned": 30_000, "limit": 80_000}[name]
 	if limit == 0 {
 		limit = 50_000
 	}
 	if slots == 1 {
-		limit = min(limit, 10_000)
+		limit = min(limit, 20_000)
 	}
 	return limit
 }

@@ -57,7 +57,7 @@ var payloads = []struct {
 	processed, perBatch int
 }{
 	{"10 KiB", 10 << 10, 100, 5000, 15_000, 100},
-	{"1 MiB", 1 << 20, 10, 100, 300, 10},
+	{"1 MiB", 1 << 20, 10, 100, 200, 10},
 }
 
 // mainWorkloads are measured in every section.
@@ -115,16 +115,16 @@ func allWorkloads(set settings) []workload {
 	return append(all,
 		workload{name: "memory of a waiting job", figures: []figure{{unit: "bytes", less: true}}, peers: untuned, rounds: 1, measure: memory},
 		workload{
-			name: fewWait, figures: perSecond, peers: []string{"echomq"}, rounds: 3,
+			name: fewWait, figures: perSecond, peers: []string{"echomq"},
 			measure: waiting(1000, set.atMost),
 		},
 		workload{
-			name: manyWait, figures: perSecond, peers: []string{"echomq"}, rounds: 3,
+			name: manyWait, figures: perSecond, peers: []string{"echomq"},
 			measure: waiting(1_000_000, set.atMost),
 		},
 		workload{
 			name:    fmt.Sprintf("%d processes, one of them %v away, its share relative to a fair one", farProcesses, farAway),
-			figures: []figure{{unit: "1"}}, peers: []string{"echomq"}, rounds: 3,
+			figures: []figure{{unit: "1"}}, peers: []string{"echomq"},
 			measure: func(ctx context.Context, s system) (measured, error) { return far(ctx, s, set.atMost) },
 		},
 	)
@@ -141,8 +141,8 @@ func latencies() []workload {
 	quantiles := []figure{{name: "p50", unit: "ms", less: true}, {name: "p99", unit: "ms", less: true}, {name: "max", unit: "ms", less: true}}
 	return []workload{
 		{
-			name: "idle, from enqueue to handler", figures: quantiles, peers: untuned, rounds: 3,
-			measure: lateness(plan{Kind: "idle", Jobs: 100, Slots: 10}, 0, 0.5, 0.99, 1),
+			name: "idle, from enqueue to handler", figures: quantiles, peers: untuned,
+			measure: lateness(plan{Kind: "idle", Jobs: 60, Slots: 10}, 0, 0.5, 0.99, 1),
 		},
 		{
 			name: "1,000 jobs/s, from enqueue to handler", figures: quantiles, peers: untuned, rounds: 3,
