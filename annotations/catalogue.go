@@ -261,7 +261,7 @@ var (
 		"Inside the package the name would mean something else than in the language, in generated code too.")
 	RuleForeignFile = rule("E063", "file that is not ours",
 		"%s was not written by emqgen, which would overwrite it; rename it",
-		"The generated file is always called emq_gen.go. A file of that name without the header of emqgen above its package clause may be yours.")
+		"The generated file is always called emq_gen.go. A file of that name without the header of emqgen above its package clause may be yours. So may one without it that is called as what -lang writes.")
 	RuleBrokenFile = rule("E064", "source file that cannot be parsed",
 		"%s",
 		"A file with a syntax error may hide directives, so nothing is generated until it is mended. Errors of types are no hindrance.")

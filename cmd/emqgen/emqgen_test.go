@@ -294,6 +294,61 @@ func TestCannotRun(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(m.dir, "emq_gen.go"))
 }
 
+// TestRestores holds that one run restores what was deleted or damaged. A damaged
+// lock it does not guess: what stood there is for version control to say.
+func TestRestores(t *testing.T) {
+	t.Parallel()
+	m := newModule(t, map[string]string{"mail.go": source})
+	m.quiet()
+	code, lock := m.read("emq_gen.go"), m.read("emq.lock")
+	conflict := func(content string) string {
+		return "<<<<<<< HEAD\n" + content + "=======\n" + content + ">>>>>>> other\n"
+	}
+	for _, damage := range []func(){
+		func() { m.remove("emq_gen.go") },
+		func() { m.remove("emq.lock") },
+		func() { m.remove("emq_gen.go"); m.remove("emq.lock") },
+		func() { m.write("emq_gen.go", "") },
+		func() { m.write("emq_gen.go", code[:len(code)/2]) },
+		func() { m.write("emq_gen.go", code+"func {") },
+		func() { m.write("emq_gen.go", conflict(code)); m.write("emq.lock", conflict(lock)) },
+	} {
+		damage()
+		m.quiet()
+		require.Equal(t, code, m.read("emq_gen.go"))
+		require.Equal(t, lock, m.read("emq.lock"))
+	}
+	for _, damaged := range []string{"", "garbage\n", lock[:len(lock)-20] + "\x00"} {
+		m.write("emq.lock", damaged)
+		before := m.files()
+		m.refused("E081")
+		require.Equal(t, before, m.files())
+	}
+}
+
+// TestCannotWrite holds that a file which cannot be written leaves nothing behind,
+// neither a part of it nor a temporary file.
+func TestCannotWrite(t *testing.T) {
+	t.Parallel()
+	m := newModule(t, map[string]string{"mail.go": source, "web/mail.emq.ts/in-the-way": ""})
+	for _, language := range []string{"ts", "elixir"} {
+		target := map[string]string{"ts": "web", "elixir": "mail.go"}[language] // a directory in the way of a file, a file in that of a directory
+		before := m.files()
+		code, stdout, stderr := m.emqgen("-lang", language, "-out", target)
+		require.Equal(t, exitCannot, code, stderr)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, "emqgen: ")
+		require.Equal(t, before, m.files())
+	}
+
+	path := filepath.Join(m.dir, "web", "mail.emq.ts")
+	require.Error(t, writeFile(path, []byte("anything")))
+	entries, err := os.ReadDir(filepath.Join(m.dir, "web"))
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "a temporary file was left behind")
+	require.FileExists(t, filepath.Join(path, "in-the-way"))
+}
+
 // TestKeepsForeignFiles holds that a hand-written file of the name of ours stays
 // as it is, with directives in its package and without.
 func TestKeepsForeignFiles(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/token"
 	"io"
 	"os"
 	"path/filepath"
@@ -141,9 +142,15 @@ func (c *command) generate(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	switch steps, err := result.Compare(os.ReadFile); {
-	case err != nil:
+	steps, err := result.Compare(os.ReadFile)
+	if err != nil {
 		return 0, err
+	}
+	foreign := c.foreign(steps)
+	switch {
+	case len(foreign) > 0:
+		c.printDiagnostics(foreign)
+		return exitWrong, nil
 	case c.dump:
 		return exitFine, c.printJSON(result)
 	case c.check:
@@ -174,6 +181,19 @@ func (c *command) translate(result *gen.Result) error {
 		result.Files[filepath.Join(out, name)] = content
 	}
 	return nil
+}
+
+// foreign reports files that stand in the way of what is written for another
+// language. For Go the generator has looked itself.
+func (c *command) foreign(steps []gen.Step) []annotations.Diagnostic {
+	var found []annotations.Diagnostic
+	for _, s := range steps {
+		if c.language != "" && s.Foreign() {
+			at := token.Position{Filename: s.Path, Line: 1, Column: 1}
+			found = append(found, annotations.RuleForeignFile.At(at, token.Position{}, filepath.Base(s.Path)))
+		}
+	}
+	return found
 }
 
 func (c *command) printJSON(result *gen.Result) error {

@@ -26,7 +26,7 @@ func asyncAPI(v *view) []file {
 	}
 	return []file{{v.pkg.Name + ".asyncapi.json", document(object{
 		"asyncapi":           "3.0.0",
-		"x-generated":        generatedComment,
+		"x-generated":        Header,
 		"info":               object{"title": "Jobs of package " + v.pkg.Name, "version": "1"},
 		"defaultContentType": "application/json",
 		"channels":           channels,
