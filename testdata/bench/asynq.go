@@ -60,13 +60,21 @@ func (s *asynqPeer) enqueue(ctx context.Context, load load) (added, error) {
 	})
 }
 
+// finished is what has been processed and has not failed.
 func (s *asynqPeer) finished(ctx context.Context) (all int, err error) {
+	pipe := s.store.Pipeline()
+	var counts []*redis.StringCmd
 	for _, queue := range queueNames(s.queues) {
-		n, err := s.store.Get(ctx, "asynq:{"+asynqQueue(queue)+"}:processed").Int()
+		key := "asynq:{" + asynqQueue(queue) + "}:"
+		counts = append(counts, pipe.Get(ctx, key+"processed"), pipe.Get(ctx, key+"failed"))
+	}
+	_, _ = pipe.Exec(ctx)
+	for n, count := range counts {
+		value, err := count.Int()
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return 0, err
 		}
-		all += n
+		all += value * []int{1, -1}[n%2]
 	}
 	return all, nil
 }

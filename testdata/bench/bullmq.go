@@ -145,11 +145,12 @@ func (s *bullMQ) enqueue(ctx context.Context, load load) (added, error) {
 	return added{jobs: answer.Jobs, took: time.Duration(answer.Took * float64(time.Millisecond)), cpu: answer.CPU}, err
 }
 
-// finished is what has been added and neither waits nor runs, in that order: see
+// finished is what has been added and is nowhere but among the completed jobs: see
 // echoMQ.
 func (s *bullMQ) finished(ctx context.Context) (int, error) {
 	left, err := sum(ctx, s.store, s.queues, func(pipe redis.Pipeliner, queue string) []*redis.IntCmd {
-		return []*redis.IntCmd{pipe.LLen(ctx, "bull:"+queue+":wait"), pipe.LLen(ctx, "bull:"+queue+":active")}
+		key := "bull:" + queue + ":"
+		return []*redis.IntCmd{pipe.LLen(ctx, key+"wait"), pipe.LLen(ctx, key+"active"), pipe.ZCard(ctx, key+"delayed"), pipe.ZCard(ctx, key+"failed")}
 	})
 	return s.added - left, err
 }

@@ -87,12 +87,8 @@ func (c counters) since(before counters, jobs, looks, commands int) *costs {
 }
 
 // lookCommands returns how many commands one call of a system's finished sends.
-func lookCommands(s system) int {
-	switch base(s.name()) {
-	case "echomq", "bullmq":
-		return 2
-	}
-	return 1
+func lookCommands(s system, queues int) int {
+	return map[string]int{"echomq": 4, "bullmq": 4, "asynq": 2, "limit": 1}[base(s.name())] * max(queues, 1)
 }
 
 // usedMemory returns what a server holds, without the buffers of its clients.

@@ -78,12 +78,13 @@ func (s *echoMQ) enqueue(ctx context.Context, load load) (added, error) {
 	return did, err
 }
 
-// finished is what has been added and neither waits nor runs: ended jobs are
-// trimmed meanwhile. The order of the counts makes it too few if a job moves
-// between them, never too many.
+// finished is what has been added and is nowhere but among the completed jobs, of
+// which old ones are trimmed meanwhile. The order of the counts makes it too few if
+// a job moves between them, never too many.
 func (s *echoMQ) finished(ctx context.Context) (int, error) {
 	left, err := sum(ctx, s.store, s.queues, func(pipe redis.Pipeliner, queue string) []*redis.IntCmd {
-		return []*redis.IntCmd{pipe.LLen(ctx, "emq:{"+queue+"}:wait"), pipe.ZCard(ctx, "emq:{"+queue+"}:active")}
+		key := "emq:{" + queue + "}:"
+		return []*redis.IntCmd{pipe.LLen(ctx, key+"wait"), pipe.ZCard(ctx, key+"active"), pipe.ZCard(ctx, key+"delayed"), pipe.ZCard(ctx, key+"failed")}
 	})
 	return int(s.added.Load()) - left, err
 }

@@ -99,6 +99,7 @@ func measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	page := page{settings: set, host: lookAtHost(), notes: notes}
 	servers, err := openServers(ctx)
 	if err != nil {
@@ -117,6 +118,7 @@ func measure(ctx context.Context) error {
 		}
 	}
 	page.versions = append(systemVersions(), servers.versions()...)
+	page.took = time.Since(began)
 	text, failures := page.write()
 	if set.out == "" {
 		_, err = fmt.Print(text)

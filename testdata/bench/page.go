@@ -15,6 +15,7 @@ type page struct {
 	sections []*section
 	steady   *steady
 	notes    string
+	took     time.Duration
 }
 
 // write returns the page and how many measurements failed.
@@ -22,20 +23,19 @@ func (p page) write() (text string, failures int) {
 	var w strings.Builder
 	fmt.Fprintf(&w, `# Side by side with others
 
-Measured in one run on one machine, by
+Measured by `+"`make bench-peers`"+` in one run of %v on one machine, which is
 
     %s
 
-(testdata/bench), on servers that the command starts, in rounds in which the systems
-take turns. A figure is the median of its rounds, with the lowest and the highest in
-brackets. Ratios are ours to theirs; on another machine the times differ, the ratios
-less.
+on servers that the command starts, in rounds in which the systems take turns. A
+figure is the median of its rounds, with the lowest and the highest in brackets.
+Ratios are ours to theirs; on another machine the times differ, the ratios less.
 
 - Machine: %s, %d processors, %s of memory, %s; load before the run, of 1 and 5 minutes: %s
 - Versions: %s
 - Everything, servers included, shares these processors and talks over loopback
 
-`, p.settings.command, p.host.processor, p.host.processors, p.host.memory, p.host.kernel, p.host.load, strings.Join(p.versions, ", "))
+`, p.took.Round(time.Second), p.settings.command, p.host.processor, p.host.processors, p.host.memory, p.host.kernel, p.host.load, strings.Join(p.versions, ", "))
 	fmt.Fprintf(&w, `How it is measured:
 
 - Jobs carry 100 bytes if nothing else is said. A rate is measured for about %v, an
@@ -50,8 +50,8 @@ less.
 - BullMQ and its handlers run in Node, in one thread of a process.
 - Latency counts from the call that enqueues, with the worker in the process of the
   producer: when idle 60 jobs (asynq 12), each %v after the last was handled, on 10
-  slots; at 1,000 jobs/s 3,000 jobs, on 100. Delayed jobs are 200, enqueued at once, due from half a second on,
-  10 ms apart; it counts from when they are due.
+  slots; at 1,000 jobs/s 3,000 jobs, on 100. Delayed jobs are 200, enqueued at once,
+  due from half a second on, 10 ms apart; it counts from when they are due.
 - Memory is what the server holds more (Valkey's used_memory without the buffers of its
   clients, PostgreSQL's size of the table of jobs) after 20,000 more jobs.
 - Ten queues are served by one worker process with 100 slots; asynq shares them among

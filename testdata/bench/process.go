@@ -46,7 +46,7 @@ func (p processing) process(ctx context.Context, s system, atMost time.Duration)
 		}
 		p.worker.File = "" // one profile is enough
 	}
-	seen, err := watch(ctx, s, &w, p.load.Jobs, atMost)
+	seen, err := watch(ctx, s, &w, p.load, atMost)
 	if err != nil {
 		return window{}, err
 	}
@@ -95,7 +95,8 @@ func (o *observer) counted(ctx context.Context) (counters, error) {
 
 // watch sees how fast jobs are finished: from a moment after the first, when the
 // worker is warm, until the last or the time is over.
-func watch(ctx context.Context, s system, w *workers, jobs int, atMost time.Duration) (window, error) {
+func watch(ctx context.Context, s system, w *workers, load load, atMost time.Duration) (window, error) {
+	jobs := load.Jobs
 	o := &observer{system: s}
 	var warm, begin, end time.Time
 	var first, last, looks int
@@ -125,7 +126,7 @@ func watch(ctx context.Context, s system, w *workers, jobs int, atMost time.Dura
 				if err != nil {
 					return window{}, err
 				}
-				seen.costs = after.since(before, seen.jobs, o.looks-looks, lookCommands(s))
+				seen.costs = after.since(before, seen.jobs, o.looks-looks, lookCommands(s, load.Queues))
 			}
 			return seen, nil
 		case !begin.IsZero() && first >= jobs:

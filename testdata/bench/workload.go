@@ -109,7 +109,7 @@ func allWorkloads(set settings) []workload {
 		load: load{Producers: 2, Bulk: 100, Bytes: 100, Queues: manyQueues}, processes: 1,
 		worker: workerSpec{Slots: 100, Queues: manyQueues},
 	})
-	queues.peers, queues.rounds = untuned, 3
+	queues.peers, queues.rounds = untuned, 2
 	all = append(all, one, eight, queues)
 	all = append(all, latencies()...)
 	return append(all,
@@ -145,7 +145,7 @@ func latencies() []workload {
 			measure: lateness(plan{Kind: "idle", Jobs: 60, Slots: 10}, 0, 0.5, 0.99, 1),
 		},
 		{
-			name: "1,000 jobs/s, from enqueue to handler", figures: quantiles, peers: untuned, rounds: 3,
+			name: "1,000 jobs/s, from enqueue to handler", figures: quantiles, peers: untuned, rounds: 2,
 			measure: lateness(plan{Kind: "steady", Jobs: 3500, PerSecond: 1000, Slots: 100}, 500, 0.5, 0.99, 1),
 		},
 		{
