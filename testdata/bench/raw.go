@@ -4,19 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// raw is the limit: the writes that this project's scripts make, sent as plain
-// pipelines by a program that loses jobs when it dies.
+// raw is the limit: the writes that this project's scripts make, of values as long
+// as theirs, sent as plain pipelines by a program that loses jobs when it dies.
 type raw struct {
 	addr  string
 	store *redis.Client
 	added int // the jobs' ids are numbers
 }
+
+// rawToken is as long as what holds a job.
+const rawToken = "544f15a0-4485-488b-99e4-42b8f622df3c:1234"
+
+// rawID is an id as long as this project's.
+func rawID(n int) string { return fmt.Sprintf("01a22bbd-24b7-7320-822d-%012d", n) }
 
 func newRaw(addr string) *raw {
 	return &raw{addr: addr, store: redis.NewClient(&redis.Options{Addr: addr})}
@@ -36,11 +41,12 @@ func (s *raw) enqueue(ctx context.Context, load load) (added, error) {
 			if err != nil {
 				return err
 			}
-			id := strconv.Itoa(first + n)
+			id := rawID(first + n)
 			ids[n] = id
 			pipe.HSet(ctx, "raw:{bench}:"+id, "name", "bench", "data", data, "timestamp", time.Now().UnixMilli())
 		}
 		pipe.LPush(ctx, "raw:{bench}:wait", ids...)
+		pipe.ZAdd(ctx, "raw:{bench}:marker", redis.Z{Member: "0"})
 		_, err := pipe.Exec(ctx)
 		return err
 	})
@@ -69,8 +75,8 @@ func (s *raw) serve(ctx context.Context, spec workerSpec, handle func(payload)) 
 			var members []any
 			for _, id := range done {
 				key := "raw:{bench}:" + id
-				pipe.HSet(ctx, key, "finishedOn", time.Now().UnixMilli(), "atm", 1, "lst", "w:1 completed")
-				pipe.XAdd(ctx, &redis.XAddArgs{Stream: "raw:{bench}:events", MaxLen: 10000, Approx: true, Values: []any{"event", "completed", "jobId", id}})
+				pipe.HSet(ctx, key, "finishedOn", time.Now().UnixMilli(), "atm", 1, "lst", rawToken+" completed", "returnvalue", "null")
+				pipe.XAdd(ctx, &redis.XAddArgs{Stream: "raw:{bench}:events", MaxLen: 10000, Approx: true, Values: []any{"event", "completed", "jobId", id, "name", "bench", "attempt", 1}})
 				keys = append(keys, key+":lock")
 				ended = append(ended, redis.Z{Score: float64(time.Now().UnixMilli()), Member: id})
 				members = append(members, id)
@@ -95,10 +101,10 @@ func (s *raw) serve(ctx context.Context, spec workerSpec, handle func(payload)) 
 		bodies := make([]*redis.MapStringStringCmd, len(done))
 		for n, id := range done {
 			key := "raw:{bench}:" + id
-			locks = append(locks, key+":lock", "w:1")
+			locks = append(locks, key+":lock", rawToken)
 			active = append(active, redis.Z{Score: float64(time.Now().UnixMilli() + 15000), Member: id})
 			bodies[n] = pipe.HGetAll(ctx, key)
-			pipe.HSet(ctx, key, "ats", 1, "processedOn", time.Now().UnixMilli(), "pb", "w")
+			pipe.HSet(ctx, key, "ats", 1, "processedOn", time.Now().UnixMilli(), "pb", "host:12345")
 		}
 		pipe.ZAdd(ctx, "raw:{bench}:active", active...)
 		pipe.MSet(ctx, locks...)
