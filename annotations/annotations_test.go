@@ -102,6 +102,7 @@ func TestNearest(t *testing.T) {
 	} {
 		require.Equal(t, want, annotations.Nearest(word, candidates), word)
 	}
+	require.Empty(t, annotations.Nearest(strings.Repeat("x", 1<<20), candidates), "at once")
 }
 
 // TestTable holds that the table is complete enough to print help from.
@@ -144,33 +145,55 @@ func exampleOf(spec annotations.Spec) string {
 	return source["queue"] + "package mail\n\n" + source["job"] + "type Welcome struct{}\n"
 }
 
-// FuzzScan holds that no directive makes the parser panic, and that whatever
-// was not understood is reported inside its line.
+// FuzzScan holds that no directive makes the parser panic, that whatever was not
+// understood is reported inside its line, and that every fix mends what it is for.
 func FuzzScan(f *testing.F) {
-	for _, seed := range []string{"job", "job timeout=30s", "retry attempts=1 cap=2s", "keep completed=1,2", "result X", "queue name=", "jbo", "job name=\"x\" // y"} {
+	for _, seed := range []string{
+		"job", "job timeout=30s", "retry attempts=1 cap=2s", "keep completed=1,2", "result X", "queue name=", "jbo", "job name=\"x\" // y",
+		"job timout=3s deadline:4s", "retry tries=4 base=2secs jitter=off", "cron @dayly tz=\"new york\"", "cron \"@every 3h\" misfire=none", "unique by=none until=done", "Task",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, directive string) {
 		if strings.ContainsAny(directive, "\n\r") {
 			return
 		}
-		files := token.NewFileSet()
 		source := "//emq:queue name=mail\npackage mail\n\n//emq:" + directive + "\ntype A struct{}\n"
-		file, err := parser.ParseFile(files, "mail.go", source, parser.ParseComments)
-		if err != nil {
+		diagnostics, ok := everythingWrong(source)
+		if !ok {
 			return // not UTF-8, or a zero byte
 		}
-		report := annotations.NewReporter(files)
-		facts := annotations.Scan([]*ast.File{file}, report)
-		facts.Check(report)
-		for _, d := range report.Diagnostics() {
+		for _, d := range diagnostics {
 			require.NotContains(t, d.Message, "%!")
-			if d.Pos.Line == 4 {
-				require.LessOrEqual(t, d.Pos.Offset, d.End.Offset)
-				require.Equal(t, 4, d.End.Line, d.String())
+			if d.Pos.Line != 4 {
+				continue
+			}
+			require.LessOrEqual(t, d.Pos.Offset, d.End.Offset)
+			require.Equal(t, 4, d.End.Line, d.String())
+			if d.Replacement == "" {
+				continue
+			}
+			after, ok := everythingWrong(source[:d.Pos.Offset] + d.Replacement + source[d.End.Offset:])
+			require.True(t, ok, "%s: %q", d, d.Replacement)
+			for _, other := range after {
+				require.False(t, other.Rule == d.Rule && other.Pos == d.Pos, "%s: %q gives %s", d, d.Replacement, other)
 			}
 		}
 	})
+}
+
+// everythingWrong returns what is wrong with the source of a package, even where
+// that cannot be known until other mistakes are mended; or that Go cannot read it.
+func everythingWrong(source string) ([]annotations.Diagnostic, bool) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "mail.go", source, parser.ParseComments)
+	if err != nil {
+		return nil, false
+	}
+	report := annotations.NewReporter(files)
+	facts := annotations.Scan([]*ast.File{file}, report)
+	facts.Check(report)
+	return report.Diagnostics(), true
 }
 
 // TestDependencies holds that the package stays pure: it links the standard

@@ -10,6 +10,9 @@ func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, limit := "", max(1, len(word)/3)+1
 	for _, candidate := range candidates {
+		if len(word)-len(candidate) >= limit || len(candidate)-len(word) >= limit {
+			continue // that many insertions at the least
+		}
 		if d := distance(word, strings.ToLower(candidate)); d < limit {
 			best, limit = candidate, d
 		}
