@@ -271,7 +271,7 @@ var (
 var (
 	RuleLockConflict = rule("E080", "lock with a merge conflict",
 		"the sides of a merge have different blocks of job %s in emq.lock; keep the block of the one side whole, without the markers, raise the job's version once more for what the other side changed, then generate again",
-		"The lock says what jobs look like that are enqueued already. Where the sides of a conflict are about different jobs, both are remembered, and the markers go by themselves. Which side is true of one job cannot be guessed, and nothing is compared before that is resolved.")
+		"The lock says what jobs look like that are enqueued already. Where the sides of a conflict are about different jobs, or about fields of one that may be absent, both are remembered, and the markers go by themselves. Otherwise, which side is true of one job cannot be guessed, and nothing is compared before that is resolved.")
 	RuleLockDamaged = rule("E081", "lock that cannot be read",
 		"emq.lock cannot be read: %s; restore it from version control",
 		"The lock is written by emqgen. Without it nobody knows which changes the jobs that are enqueued would not survive. Only for a package of which nothing has been deployed yet it may be deleted.")

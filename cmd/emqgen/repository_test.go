@@ -141,8 +141,9 @@ func TestMerge(t *testing.T) {
 	m.git("init", "-q", "-b", "main")
 	m.commit("the shop")
 	m.git("switch", "-q", "-c", "refunds")
+	m.edit("jobs/jobs.go", "type Confirmation struct {\n", "type Confirmation struct {\n\tNote *string `json:\"note\"`\n")
 	declare("Refund")
-	m.commit("refunds")
+	m.commit("refunds, and a note beside them")
 	m.git("switch", "-q", "main")
 	declare("Return")
 	m.commit("returns")
@@ -157,5 +158,6 @@ func TestMerge(t *testing.T) {
 		require.Contains(t, m.read(shopOutput), name)
 	}
 	require.NotContains(t, m.read(shopOutput)+m.read(shopLock), "<<<<<<<")
+	require.Contains(t, m.read(shopLock), "\tnote *string Note\n")
 	m.quiet("-check", "./...")
 }

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -80,9 +81,9 @@ func follows(mark, before string) bool {
 }
 
 // parseConflicted reads a lock with conflicts, the first in the given line, where
-// they are about different jobs: it remembers what either side does. What is not
-// so in the merged source is then found as if its branch had been compared with
-// the other.
+// they are about different jobs, or about fields that may be absent: it remembers
+// what either side does. What is not so in the merged source is then found as if its
+// branch had been compared with the other.
 func parseConflicted(text string, line int) (*File, error) {
 	ours, theirs, err := sides(text)
 	if err != nil {
@@ -97,18 +98,16 @@ func parseConflicted(text string, line int) (*File, error) {
 		return nil, err
 	}
 	for _, job := range other.Jobs {
-		known := false
-		for _, mine := range file.Jobs {
-			if mine.ID != job.ID || mine.Version != job.Version {
-				continue
-			}
-			if known = true; !sameBlock(&File{Jobs: []Job{mine}}, &File{Jobs: []Job{job}}) {
-				return nil, disagreement(line, job.ID)
-			}
-		}
-		if !known {
+		mine := slices.IndexFunc(file.Jobs, func(mine Job) bool { return mine.ID == job.ID && mine.Version == job.Version })
+		if mine < 0 {
 			file.Jobs = append(file.Jobs, job)
+			continue
 		}
+		united, ok := unite(file.Jobs[mine], job)
+		if !ok {
+			return nil, disagreement(line, job.ID)
+		}
+		file.Jobs[mine] = united
 	}
 	for _, ended := range other.Ended {
 		switch mine := file.ended(ended.ID); {

@@ -50,17 +50,21 @@ func (j *Job) format(b *bytes.Buffer) {
 	}
 	for _, s := range j.Contract.Structs {
 		fmt.Fprintf(b, "type %s\n", s.Name)
-		for _, field := range s.Fields {
-			words := []string{field.Name, spell(&field.Type), field.GoName}
-			if field.Optional {
-				words = append(words, "optional")
-			}
-			if field.Redacted {
-				words = append(words, "redact")
-			}
-			fmt.Fprintf(b, "\t%s\n", line(words...))
+		for i := range s.Fields {
+			fmt.Fprintf(b, "\t%s\n", formatField(&s.Fields[i]))
 		}
 	}
+}
+
+func formatField(field *ir.WireField) string {
+	words := []string{field.Name, spell(&field.Type), field.GoName}
+	if field.Optional {
+		words = append(words, "optional")
+	}
+	if field.Redacted {
+		words = append(words, "redact")
+	}
+	return line(words...)
 }
 
 func formatAccepted(b *bytes.Buffer, accepted []Accepted) {
