@@ -141,7 +141,9 @@ func TestMerge(t *testing.T) {
 	m.git("init", "-q", "-b", "main")
 	m.commit("the shop")
 	m.git("switch", "-q", "-c", "refunds")
-	m.edit("jobs/jobs.go", "type Confirmation struct {\n", "type Confirmation struct {\n\tNote *string `json:\"note\"`\n")
+	// In the lock this stands directly above the job that the other branch adds.
+	const last = "\tMessageID string `json:\"messageId\"`\n"
+	m.edit("jobs/jobs.go", last, last+"\tNote *string `json:\"note\"`\n")
 	declare("Refund")
 	m.commit("refunds, and a note beside them")
 	m.git("switch", "-q", "main")
