@@ -115,36 +115,38 @@ if count < 1 or #KEYS ~= 14 + 2 * count or #ARGV ~= 2 + 18 * count then
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
-local levels = { none = true, final = true, all = true }
-if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+if (level ~= 'none' and level ~= 'final' and level ~= 'all') or not whole(ARGV[2], 0, 9007199254740991) then
   return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
-local releases = { started = true, finished = true, removed = true }
 local jobs = {}
 local keyed = {}
 for i = 1, count do
   local a = 2 + 18 * (i - 1)
-  for n = 5, 8 do
-    if n ~= 6 and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
-      return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
-    end
+  -- Most arguments of most jobs stand at what stands for none, which needs no
+  -- further look.
+  if (ARGV[a + 5] ~= '1' and not whole(ARGV[a + 5], -9007199254740991, 9007199254740991))
+    or (ARGV[a + 7] ~= '0' and not whole(ARGV[a + 7], -9007199254740991, 9007199254740991))
+    or (ARGV[a + 8] ~= '0' and not whole(ARGV[a + 8], -9007199254740991, 9007199254740991)) then
+    return redis.error_reply('EMQARGS version, delay and due must be whole numbers')
   end
-  if not whole(ARGV[a + 9], 0, 2097151) then
+  if ARGV[a + 9] ~= '0' and not whole(ARGV[a + 9], 0, 2097151) then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151')
   end
-  if not whole(ARGV[a + 12], 0, 5000) or (ARGV[a + 12] == '0') ~= (ARGV[a + 13] == '') or (ARGV[a + 12] == '0') ~= (ARGV[a + 14] == '') then
+  local childless = ARGV[a + 12] == '0'
+  if childless ~= (ARGV[a + 13] == '') or childless ~= (ARGV[a + 14] == '') or (not childless and not whole(ARGV[a + 12], 0, 5000)) then
     return redis.error_reply('EMQARGS children must be a whole number from 0 to 5000, with edges and a delivery if there are any')
   end
   if ARGV[a + 15] ~= '' then
-    if not releases[ARGV[a + 16]] then
+    local release = ARGV[a + 16]
+    if release ~= 'started' and release ~= 'finished' and release ~= 'removed' then
       return redis.error_reply('EMQARGS until must be started, finished or removed')
     end
     keyed[#keyed + 1] = ARGV[a + 15]
   end
-  if not whole(ARGV[a + 17], 0, 9007199254740991) then
+  if ARGV[a + 17] ~= '0' and not whole(ARGV[a + 17], 0, 9007199254740991) then
     return redis.error_reply('EMQARGS term must be a whole number from 0')
   end
-  if #ARGV[a + 18] > 200 or string.find(ARGV[a + 18], '[^%w._%%~-]') then
+  if ARGV[a + 18] ~= '' and (#ARGV[a + 18] > 200 or string.find(ARGV[a + 18], '[^%w._%%~-]')) then
     return redis.error_reply('EMQARGS group must be at most 200 letters, digits and ._%~-')
   end
   jobs[i] = KEYS[13 + 2 * i]
@@ -210,15 +212,15 @@ for i = 1, count do
   local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[13 + 2 * i]) == 1)
   if exists then
     local found = redis.pcall('HMGET', KEYS[13 + 2 * i], 'name', 'parentKey')
-    results[#results + 1] = 'exists'
-    results[#results + 1] = found[1] or ''
-    results[#results + 1] = found[2] or ''
-    results[#results + 1] = ''
+    results[4 * i - 3] = 'exists'
+    results[4 * i - 2] = found[1] or ''
+    results[4 * i - 1] = found[2] or ''
+    results[4 * i] = ''
   elseif key ~= '' and owner[key] then
-    results[#results + 1] = 'duplicate'
-    results[#results + 1] = ''
-    results[#results + 1] = ''
-    results[#results + 1] = owner[key]
+    results[4 * i - 3] = 'duplicate'
+    results[4 * i - 2] = ''
+    results[4 * i - 1] = ''
+    results[4 * i] = owner[key]
   else
     seen[id] = true
     local opts = ARGV[a + 6]
@@ -251,7 +253,10 @@ for i = 1, count do
         endless[#endless + 1] = key
       end
     end
-    local priority = tonumber(ARGV[a + 9])
+    local priority = 0
+    if ARGV[a + 9] ~= '0' then
+      priority = tonumber(ARGV[a + 9])
+    end
     if priority > 0 then
       redis.call('HSET', KEYS[13 + 2 * i], 'priority', priority)
     end
@@ -261,8 +266,11 @@ for i = 1, count do
     if ARGV[a + 18] ~= '' then
       redis.call('HSET', KEYS[13 + 2 * i], 'grp', ARGV[a + 18])
     end
-    local due = tonumber(ARGV[a + 8])
-    if due == 0 then
+    local due = 0
+    if ARGV[a + 8] ~= '0' then
+      due = tonumber(ARGV[a + 8])
+    end
+    if due == 0 and ARGV[a + 7] ~= '0' then
       due = now + tonumber(ARGV[a + 7])
     end
     if due > now then
@@ -304,10 +312,10 @@ for i = 1, count do
       local wait = due > now and due - now or 0
       redis.call('XADD', KEYS[7], 'MAXLEN', '~', history, '*', 'event', 'added', 'jobId', id, 'name', ARGV[a + 2], 'delay', wait)
     end
-    results[#results + 1] = 'added'
-    results[#results + 1] = ''
-    results[#results + 1] = ''
-    results[#results + 1] = ''
+    results[4 * i - 3] = 'added'
+    results[4 * i - 2] = ''
+    results[4 * i - 1] = ''
+    results[4 * i] = ''
   end
 end
 

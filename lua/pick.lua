@@ -141,8 +141,7 @@ local window = tonumber(ARGV[7])
 local limit = tonumber(ARGV[8])
 local payload = tonumber(ARGV[9])
 local again = ARGV[10] == '1'
-local levels = { none = true, final = true, all = true }
-if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+if (level ~= 'none' and level ~= 'final' and level ~= 'all') or not whole(ARGV[2], 0, 9007199254740991) then
   return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
 if token == '' or not whole(ARGV[5], 1, 9007199254740991) or not whole(ARGV[6], 0, 500) or not whole(ARGV[7], 1, 1000) then
@@ -387,6 +386,7 @@ end
 if #leaving > 0 then
   redis.call('ZREM', KEYS[15], unpack(leaving))
 end
+-- No name is longer than 16 characters.
 local names = ' meta wait prioritized pc delayed active reserved completed failed waiting-children quarantine dedup'
   .. ' dedup-due groups grouped group-active outbox outbox-body schedulers limiter marker events metrics scheduler'
   .. ' control version queues nodes paused stalled stalled-check id repeat de '
@@ -394,7 +394,8 @@ local place = {}
 local fresh = {}
 for p = 1, #popped do
   -- An id that no client can declare would be reserved for ever.
-  if #popped[p] > 255 or not string.find(popped[p], '^_?%w[%w._-]*$') or string.find(names, ' ' .. popped[p] .. ' ', 1, true) then
+  if #popped[p] > 255 or not string.find(popped[p], '^_?%w[%w._-]*$')
+    or (#popped[p] <= 16 and string.find(names, ' ' .. popped[p] .. ' ', 1, true)) then
     redis.call('ZADD', KEYS[8], now, popped[p])
     if level ~= 'none' then
       redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', popped[p])
@@ -414,6 +415,7 @@ local order = {}
 local keyed = {}
 local holders = {}
 local bytes = 0
+local full = false -- what is left is not read: the reply takes no more of it
 local crowded = {}
 local put = {}
 local moved = {}
@@ -421,7 +423,10 @@ local entering = {}
 local lost = {}
 for i = 1, count do
   local id = ARGV[16 + 2 * i]
-  if held[i] or redeemed[i] or place[id] then
+  if full and not held[i] and (redeemed[i] or place[id]) then
+    crowded[#crowded + 1] = id
+    place[id] = nil
+  elseif held[i] or redeemed[i] or place[id] then
     local hash = redis.pcall('HGETALL', KEYS[15 + 2 * i])
     local started = 0
     local size = 0
@@ -435,27 +440,30 @@ for i = 1, count do
     local later
     if not hash.err then
       for f = 1, #hash, 2 do
-        if hash[f] == 'data' and #hash[f + 1] > payload then
-          excess = #hash[f + 1]
+        local field = hash[f]
+        local value = hash[f + 1]
+        if field == 'data' and #value > payload then
+          excess = #value
+          value = ''
           hash[f + 1] = ''
         end
-        size = size + #hash[f + 1]
-        if hash[f] == 'ats' then
-          started = tonumber(hash[f + 1]) or 0
-        elseif hash[f] == 'atm' then
-          made = tonumber(hash[f + 1]) or 0
-        elseif hash[f] == 'name' then
-          named = hash[f + 1]
-        elseif hash[f] == 'deid' then
-          unique = hash[f + 1]
-        elseif hash[f] == 'deu' then
-          release = hash[f + 1]
-        elseif hash[f] == 'defa' then
+        size = size + #value
+        if field == 'name' then
+          named = value
+        elseif field == 'ats' then
+          started = tonumber(value) or 0
+        elseif field == 'atm' then
+          made = tonumber(value) or 0
+        elseif field == 'deid' then
+          unique = value
+        elseif field == 'deu' then
+          release = value
+        elseif field == 'defa' then
           doomed = true
-        elseif hash[f] == 'chp' then
-          priority = whole(hash[f + 1], 1, 2097151) and tonumber(hash[f + 1]) or 0
-        elseif hash[f] == 'chd' then
-          later = whole(hash[f + 1], 0, 9007199254740991) and tonumber(hash[f + 1]) or 0
+        elseif field == 'chp' then
+          priority = whole(value, 1, 2097151) and tonumber(value) or 0
+        elseif field == 'chd' then
+          later = whole(value, 0, 9007199254740991) and tonumber(value) or 0
         end
       end
     end
@@ -498,6 +506,7 @@ for i = 1, count do
         spent = spent - 1
       end
     elseif bytes > 0 and bytes + size > limit and not held[i] then
+      full = true
       crowded[#crowded + 1] = id
     else
       bytes = bytes + size
@@ -579,7 +588,18 @@ if #locks > 0 then
   redis.call('MSET', unpack(locks))
 end
 if #leases > 0 then
+  -- A small sorted set is a list that the engine walks through for every member, a
+  -- tenth of all that a job costs with a hundred of them. A member that is too long
+  -- for such a list makes it a real one, for as long as anything is in it.
+  local long = string.rep('~', 65)
+  if #leases > 32 then
+    leases[#leases + 1] = deadline
+    leases[#leases + 1] = long
+  end
   redis.call('ZADD', KEYS[6], unpack(leases))
+  if #leases > 32 then
+    redis.call('ZREM', KEYS[6], long)
+  end
 end
 -- A key is released only by the job that holds it.
 if #keyed > 0 then

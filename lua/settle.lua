@@ -116,8 +116,7 @@ if count < 1 or #KEYS ~= 17 + 3 * count or #ARGV ~= 2 + 15 * count then
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
-local levels = { none = true, final = true, all = true }
-if not levels[level] or not whole(ARGV[2], 0, 9007199254740991) then
+if (level ~= 'none' and level ~= 'final' and level ~= 'all') or not whole(ARGV[2], 0, 9007199254740991) then
   return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
 local outcomes = { completed = true, failed = true, retry = true, snooze = true, release = true }
@@ -132,11 +131,12 @@ for i = 1, count do
     return redis.error_reply('EMQARGS a report has no head')
   end
   for n = 6, 9 do
-    if not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
+    if ARGV[a + n] ~= '0' and ARGV[a + n] ~= '1' and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
       return redis.error_reply('EMQARGS delay, attempts, starts and unknown must be whole numbers')
     end
   end
-  if not whole(ARGV[a + 10], 0, 2097151) or not whole(ARGV[a + 11], 0, 1) or not whole(ARGV[a + 12], 0, 1) then
+  if (ARGV[a + 10] ~= '0' and not whole(ARGV[a + 10], 0, 2097151))
+    or (ARGV[a + 11] ~= '0' and ARGV[a + 11] ~= '1') or (ARGV[a + 12] ~= '0' and ARGV[a + 12] ~= '1') then
     return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151, keep and announce 0 or 1')
   end
   jobs[i] = KEYS[15 + 3 * i]
@@ -290,7 +290,10 @@ for i = 1, count do
   local outcome = ARGV[a + 3]
   local ended = outcome == 'completed' or outcome == 'failed'
   local kept = ARGV[a + 11] == '1'
-  local delay = tonumber(ARGV[a + 6])
+  local delay = 0
+  if ARGV[a + 6] ~= '0' then
+    delay = tonumber(ARGV[a + 6])
+  end
   if verdicts[i] == 'settled' then
     local last = ARGV[a + 2] .. ' ' .. outcome
     local written
@@ -345,7 +348,10 @@ for i = 1, count do
           delay = 0
         end
       end
-      local priority = tonumber(ARGV[a + 10])
+      local priority = 0
+      if ARGV[a + 10] ~= '0' then
+        priority = tonumber(ARGV[a + 10])
+      end
       if not ended and delay > 0 then
         delayed[#delayed + 1] = now + delay
         delayed[#delayed + 1] = id

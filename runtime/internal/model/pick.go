@@ -14,6 +14,7 @@ type picking struct {
 	*State
 	call  script.Pick
 	now   int64
+	full  bool // the reply takes no more
 	bytes int64
 	taken map[string]string // heads that this call took, and how it came by them
 	spent int64             // tokens
@@ -139,6 +140,16 @@ func (p *picking) declared(id string, heads *[]string) {
 	if how == "" {
 		return
 	}
+	if p.full && how != "held" {
+		// It is not even read.
+		p.State.reach("pick", "crowded unread")
+		if how == "head" {
+			p.spent++
+			p.enter(id)
+		}
+		p.reserve(id)
+		return
+	}
 	switch p.condition(id) {
 	case absent:
 		p.State.reach("pick", "orphan")
@@ -161,6 +172,7 @@ func (p *picking) declared(id string, heads *[]string) {
 	job, size := p.seen(id)
 	if p.bytes > 0 && p.bytes+size > p.call.Limit && how != "held" {
 		p.State.reach("pick", "crowded")
+		p.full = true
 		p.reserve(id)
 		return
 	}
