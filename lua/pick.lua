@@ -147,20 +147,22 @@ end
 if token == '' or not whole(ARGV[5], 1, 9007199254740991) or not whole(ARGV[6], 0, 500) or not whole(ARGV[7], 1, 1000) then
   return redis.error_reply('EMQARGS token must not be empty, lease a whole number from 1, want from 0 to 500 and window from 1 to 1000')
 end
-if not whole(ARGV[8], 0, 9007199254740991) or not whole(ARGV[9], 0, 9007199254740991) or not whole(ARGV[10], 0, 1) then
+if not whole(ARGV[8], 0, 9007199254740991) or not whole(ARGV[9], 0, 9007199254740991) or (ARGV[10] ~= '0' and ARGV[10] ~= '1') then
   return redis.error_reply('EMQARGS limit and payload must be whole numbers from 0, again 0 or 1')
 end
 local cap = tonumber(ARGV[11])
 local tokens = tonumber(ARGV[13])
 local interval = tonumber(ARGV[14])
-if not whole(ARGV[11], 0, 2147483647) or not whole(ARGV[13], 0, 1000000) or not whole(ARGV[14], 0, 2678400000) then
+-- What stands for none needs no further look.
+if (ARGV[11] ~= '0' and not whole(ARGV[11], 0, 2147483647)) or (ARGV[13] ~= '0' and not whole(ARGV[13], 0, 1000000))
+  or (ARGV[14] ~= '0' and not whole(ARGV[14], 0, 2678400000)) then
   return redis.error_reply('EMQARGS cap must be a whole number from 0 to 2147483647, tokens from 0 to 1000000 and interval from 0 to 2678400000')
 end
-if not whole(ARGV[12], 0, 1) or not whole(ARGV[15], 0, 1) or (tokens > 0 and interval == 0) then
+if (ARGV[12] ~= '0' and ARGV[12] ~= '1') or (ARGV[15] ~= '0' and ARGV[15] ~= '1') or (tokens > 0 and interval == 0) then
   return redis.error_reply('EMQARGS capFixed and rateFixed must be 0 or 1, and tokens have an interval')
 end
 local perGroup = tonumber(ARGV[16])
-if not whole(ARGV[16], 0, 2147483647) or not whole(ARGV[17], 0, 1) then
+if (ARGV[16] ~= '0' and not whole(ARGV[16], 0, 2147483647)) or (ARGV[17] ~= '0' and ARGV[17] ~= '1') then
   return redis.error_reply('EMQARGS perGroup must be a whole number from 0 to 2147483647, and perGroupFixed 0 or 1')
 end
 

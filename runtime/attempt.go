@@ -23,7 +23,7 @@ const (
 
 // begin takes a job that a pick started, and runs its handler or settles it
 // without running it.
-func (r *runner) begin(started script.PickStarted, token string, now int64) {
+func (r *runner) begin(l *lane, started script.PickStarted, token string, now int64) {
 	id, err := wire.ParseStoredJobID(started.ID)
 	if err != nil {
 		r.log.Error("the store started an id that no job can have", "id", started.ID, "error", err)
@@ -34,9 +34,8 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 	envelope.AttemptsStarted = int(started.Starts)
 	envelope.ProcessedOn = wire.Timestamp(now)
 	envelope.ProcessedBy = r.worker
-	r.exchanger.started++
-	a := attempt{runner: r, order: r.exchanger.started, id: id, token: token, envelope: envelope}
-	a.settings = r.settingsOf(envelope)
+	a := attempt{runner: r, order: r.started.Add(1), id: id, token: token, envelope: envelope}
+	a.settings = r.settingsOf(l, envelope)
 	route, known := r.routes[envelope.Name]
 	a.route = route
 	switch {
@@ -57,7 +56,38 @@ func (r *runner) begin(started script.PickStarted, token string, now int64) {
 			r.settleUnrun(a.giveBack())
 			return
 		}
-		go a.run(ctx, cancel)
+		r.work(running{attempt: a, ctx: ctx, cancel: cancel})
+	}
+}
+
+// running is an attempt that is to run.
+type running struct {
+	attempt attempt
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+}
+
+// work has an attempt run on a goroutine that waits for one, or else on a new one.
+// One that has run before has its stack already, which costs as much to grow as all
+// the rest of a short job.
+func (r *runner) work(next running) {
+	select {
+	case r.hands <- next:
+	default:
+		go r.hand(next)
+	}
+}
+
+// hand runs attempts until the runner has ended.
+func (r *runner) hand(next running) {
+	for {
+		next.attempt.run(next.ctx, next.cancel)
+		next = running{}
+		select {
+		case next = <-r.hands:
+		case <-r.exchanged:
+			return
+		}
 	}
 }
 
@@ -106,8 +136,8 @@ func (r *runner) settleUnrun(res result) {
 
 // settingsOf reads a job's opts, of which a queue's jobs have few different
 // ones.
-func (r *runner) settingsOf(envelope Envelope) settings {
-	known := r.exchanger.known
+func (r *runner) settingsOf(l *lane, envelope Envelope) settings {
+	known := l.known
 	if set, ok := known[envelope.Opts]; ok {
 		return set
 	}

@@ -177,6 +177,17 @@ func isNotRedis(err error) bool {
 // executed, or has not been acknowledged by replicas, is sent again within the
 // replay window. Every script bears that.
 func (c *Client) call(ctx context.Context, op string, call script.Call) (any, error) {
+	return persist(ctx, op, func() (answer, error) { return c.attempt(ctx, call) })
+}
+
+// add adds jobs as call makes calls, in one round trip with what others add to the
+// queue at the same time.
+func (c *Client) add(ctx context.Context, op string, queue wire.Queue, add script.Add) (any, error) {
+	joint := c.joints.of(c, jointKey{queue: queue, events: add.Events})
+	return persist(ctx, op, func() (answer, error) { return joint.attempt(ctx, add) })
+}
+
+func persist(ctx context.Context, op string, attempt func() (answer, error)) (any, error) {
 	if ctx.Err() != nil {
 		return nil, &StoreError{Kind: ErrNotSent, Op: op, Err: context.Cause(ctx)}
 	}
@@ -185,9 +196,12 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 	var lost error // what the last call that was or may have been executed came to
 	kind := ErrOutcomeUnknown
 	for try := 0; ; try++ {
-		a, err := c.attempt(ctx, call)
+		a, err := attempt()
 		if err != nil {
-			// The caller's context ended while the call was out.
+			// The caller's context ended while the call was out, or before it was.
+			if lost == nil && a.fate == notExecuted {
+				kind = ErrNotSent
+			}
 			return nil, &StoreError{Kind: kind, Op: op, Err: err}
 		}
 		switch a.fate {

@@ -33,6 +33,7 @@ type Client struct {
 	running sync.WaitGroup
 
 	agreements agreements
+	joints     joints
 
 	mu       sync.Mutex
 	contacts map[string]*contact

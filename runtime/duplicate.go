@@ -90,7 +90,7 @@ func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err erro
 		Items:   items,
 	}
 	op := fmt.Sprintf("add to queue %q", c.queue)
-	reply, err := c.client.call(ctx, op, call.Call(c.queue))
+	reply, err := c.client.add(ctx, op, c.queue, call)
 	if err != nil {
 		return nil, withIDs(err, jobs)
 	}

@@ -1,6 +1,7 @@
 package echomq
 
 import (
+	goruntime "runtime"
 	"slices"
 	"time"
 
@@ -8,32 +9,15 @@ import (
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
-// exchangerState is what the exchanger alone knows.
-type exchangerState struct {
-	picks    uint64
-	started  uint64              // how many jobs
-	hungry   bool                // the last pick may have left something
-	ready    time.Time           // when to look for the next token; zero for not at all
-	waiting  bool                // the waker was asked to wait
-	final    bool                // the last pick of a stopping runner was sent
-	reserved []script.PickItem   // held for us, to be declared
-	window   []string            // what comes next, as last seen
-	pick     *script.Pick        // sent, and its answer lost
-	late     *script.Pick        // sent again and answered: to be asked what came of it
-	settle   []result            // sent, and its answer lost or refused
-	refusals int                 // in a row, of settle
-	known    map[string]settings // of opts seen before
-	failures int                 // in a row
-}
-
 // exchangeLoop settles what has ended and fills the free slots, both in one
 // round trip. What ends while a call is out is settled by the next one, so
 // batches grow with the load and nothing waits for a timer.
 func (r *runner) exchangeLoop() {
 	defer close(r.exchanged)
-	x := &r.exchanger
-	x.known = make(map[string]settings)
+	x := &r.exchanger.main
 	for r.store.Err() == nil {
+		// Handlers that are short end before the next round trip, and share it.
+		goruntime.Gosched()
 		settle, pick, over := r.plan()
 		if over {
 			return
@@ -42,34 +26,36 @@ func (r *runner) exchangeLoop() {
 			r.pause()
 			continue
 		}
-		r.trade(settle, pick)
+		r.trade(x, settle, pick)
 	}
 }
 
-// plan decides what to send next. over says that the runner has stopped.
+// plan decides what the main lane sends next. over says that the runner has
+// stopped.
 func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
-	x := &r.exchanger
+	x, l := &r.exchanger, &r.exchanger.main
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(x.settle) == 0 {
-		x.settle, r.results = cutResults(r.results)
+	if len(l.settle) == 0 {
+		l.settle, r.results = cutResults(r.results)
 	}
-	if len(x.settle) == 0 && r.running == 0 && x.pick == nil && len(x.reserved) == 0 {
-		x.settle, r.returned = cutReturned(r.returned)
+	others := x.second.idle()
+	if len(l.settle) == 0 && r.running == 0 && l.pick == nil && len(x.reserved) == 0 && others {
+		l.settle, r.returned = cutReturned(r.returned)
 	}
-	settle = x.settle
-	free := r.config.concurrency - r.running
+	settle = l.settle
+	free := r.config.concurrency - r.running - x.second.wants()
 	switch {
-	case x.pick != nil:
-		x.pick.Again = true
-		pick = x.pick
-	case x.late != nil:
-		pick, x.late = x.late, nil
+	case l.pick != nil:
+		l.pick.Again = true
+		pick = l.pick
+	case l.late != nil:
+		pick, l.late = l.late, nil
 	case r.stopping && len(x.reserved) > 0, r.stopping && !x.waiting && !x.final:
 		// What is reserved is started, to be given back; and the marker is left
 		// as it should be, in case the waker has taken it away.
 		x.final = true
-		pick = r.newPick(0)
+		pick = r.newPick(l, 0)
 	case !r.stopping && x.tokenReady():
 		// Who has nothing else to do takes a job. Who has lets the pick wake the
 		// worker that has waited longest, which may be this one.
@@ -78,41 +64,52 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		if r.running == 0 {
 			slots += r.share.grant(max(min(free, maxBatch)-slots, 0))
 		}
-		pick = r.newPick(slots)
+		pick = r.newPick(l, slots)
 	case !r.stopping && free > 0 && (len(x.reserved) > 0 || x.hungry && !x.waiting):
 		// Those that are reserved have their slots already.
 		slots := min(free, maxBatch)
 		if slots = min(slots, len(x.reserved)) + r.share.grant(max(slots-len(x.reserved), 0)); slots > 0 {
-			pick = r.newPick(slots)
-		} else if x.failures == 0 {
+			pick = r.newPick(l, slots)
+		} else if l.failures == 0 {
 			// The worker's other queues have all slots; it takes the first that comes.
 			r.ready.Store(true)
 		}
 	}
-	x.pick = pick
-	over = r.stopping && r.running == 0 && len(settle) == 0 && pick == nil && !x.waiting
+	l.pick = pick
+	over = r.stopping && r.running == 0 && len(settle) == 0 && pick == nil && !x.waiting && others
+	r.out = !over && (len(settle) > 0 || pick != nil)
 	return settle, pick, over
 }
 
-// tokenReady reports whether the time for which the exchanger was asked to look
-// for the next token has come.
-func (x *exchangerState) tokenReady() bool { return !x.ready.IsZero() && !time.Now().Before(x.ready) }
-
 // newPick returns a pick that fills the given number of slots: first with what
-// is reserved, then with the heads, of which those in the window are declared.
-func (r *runner) newPick(slots int) *script.Pick {
+// is reserved, unless the lane leaves that to the other, then with the heads, of
+// which those in the window are declared. The caller holds the lock.
+func (r *runner) newPick(l *lane, slots int) *script.Pick {
 	x := &r.exchanger
-	items := x.reserved[:len(x.reserved):len(x.reserved)]
+	var items []script.PickItem
+	clear(l.begun)
+	if l.claimed = 0; l == &x.main {
+		l.claimed = len(x.reserved)
+		items = x.reserved[:l.claimed:l.claimed]
+	}
 	want := max(slots-len(items), 0)
 	declared := make(map[string]bool, len(items))
 	for _, item := range items {
 		declared[item.ID.String()] = true
 	}
-	for _, id := range x.window[:min(want, len(x.window))] {
+	next := min(want, len(x.window))
+	for _, id := range x.window[:next] {
 		if job, err := wire.ParseStoredJobID(id); err == nil && !declared[id] {
 			declared[id] = true
 			items = append(items, script.PickItem{ID: job})
 		}
+	}
+	x.window = x.window[next:] // the other lane declares what comes after
+	// What is known of the next ids lasts for a while: it is asked for rarely, and
+	// then for enough.
+	window := minWindow
+	if slots := min(r.config.concurrency, maxBatch); len(x.window) < slots {
+		window = min(2*slots, maxBatch)
 	}
 	bounds := r.config.limits
 	return &script.Pick{
@@ -131,7 +128,7 @@ func (r *runner) newPick(slots int) *script.Pick {
 		Worker:  r.worker,
 		Lease:   r.config.lease.Milliseconds(),
 		Want:    int64(want),
-		Window:  int64(min(r.config.concurrency, maxBatch, max(minWindow, 2*want))),
+		Window:  int64(window),
 		Limit:   maxReplyBytes,
 		Payload: min(int64(r.config.payloadLimit), maxCount),
 		Items:   items,
@@ -144,14 +141,15 @@ func (r *runner) pause() {
 	x := &r.exchanger
 	r.mu.Lock()
 	watch := !r.stopping && !x.waiting && !x.hungry && r.running < r.config.concurrency
+	x.waiting = x.waiting || watch
+	ready := x.ready
 	r.mu.Unlock()
 	if watch {
-		x.waiting = true
 		r.requests <- struct{}{}
 	}
 	var token <-chan time.Time
-	if !x.ready.IsZero() {
-		timer := time.NewTimer(max(time.Until(x.ready), 0))
+	if !ready.IsZero() {
+		timer := time.NewTimer(max(time.Until(ready), 0))
 		defer timer.Stop()
 		token = timer.C
 	}
@@ -159,17 +157,18 @@ func (r *runner) pause() {
 	case <-r.nudge:
 	case <-token:
 	case id := <-r.wakeups:
+		r.mu.Lock()
 		x.waiting, x.hungry = false, true
 		if id != "" {
 			x.window = []string{id}
 		}
+		r.mu.Unlock()
 	case <-r.store.Done():
 	}
 }
 
 // trade makes the round trip and deals with its answers.
-func (r *runner) trade(settle []result, pick *script.Pick) {
-	x := &r.exchanger
+func (r *runner) trade(x *lane, settle []result, pick *script.Pick) {
 	var calls []script.Call
 	if len(settle) > 0 {
 		calls = append(calls, settleCall(r.config.events, settle).Call(r.queue))
@@ -180,11 +179,11 @@ func (r *runner) trade(settle []result, pick *script.Pick) {
 	answers := r.exchange(calls...)
 	failed := false
 	if len(settle) > 0 {
-		failed = !r.settled(settle, answers[0])
+		failed = !r.settled(x, settle, answers[0])
 		answers = answers[1:]
 	}
 	if pick != nil {
-		failed = !r.picked(*pick, answers[0]) || failed
+		failed = !r.picked(x, *pick, answers[0]) || failed
 		r.shareOut(failed)
 	}
 	if !failed {
@@ -205,16 +204,15 @@ func (r *runner) shareOut(failed bool) {
 	x := &r.exchanger
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if x.pick != nil {
-		r.share.rest() // what it took is not known
+	if x.main.pick != nil || x.second.pick != nil {
+		r.share.rest() // what they take is not known
 		return
 	}
 	r.share.hold(r.running+len(x.reserved), x.hungry && !failed && !r.stopping && r.running < r.config.concurrency)
 }
 
 // picked deals with the answer to a pick and reports whether there was one.
-func (r *runner) picked(pick script.Pick, a answer) bool {
-	x := &r.exchanger
+func (r *runner) picked(x *lane, pick script.Pick, a answer) bool {
 	reply, err := script.PickReply{}, a.err
 	if err == nil {
 		reply, err = script.DecodePick(a.reply)
@@ -222,47 +220,82 @@ func (r *runner) picked(pick script.Pick, a answer) bool {
 	if err != nil {
 		if a.fate == refused || a.fate == notExecuted && !pick.Again {
 			// Nothing was taken under this token: the next pick is a new one.
+			r.mu.Lock()
 			x.pick = nil
+			r.mu.Unlock()
 		}
 		r.log.Warn("pick failed; trying again", "error", err, "failures", x.failures)
 		return false
 	}
-	x.pick = nil
-	if pick.Again && pick.Want > 0 {
-		// The first one may have come after the second, over a slower way, and
-		// have taken jobs of which its answer is lost.
-		pick.Want = 0
-		x.late = &pick
+	r.look(x, pick, reply)
+	r.inform(times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, slot: reply.Slot, at: time.Now()})
+	for _, started := range reply.Started {
+		if pick.Again {
+			// What is asked for once more is told once more, and may have ended.
+			if x.begun[started.ID] {
+				continue
+			}
+			x.begun[started.ID] = true
+		}
+		r.begin(x, started, pick.Token, reply.Now)
 	}
-	x.window = reply.Window
-	x.reserved = x.reserved[:0:0]
+	r.mu.Lock()
+	x.starting = 0
+	r.mu.Unlock()
+	if len(reply.Started) == 0 && declares(pick.Items, reply.Reserved) {
+		// They were declared, and the script could not start them all the same.
+		r.log.Warn("jobs cannot be read; trying again", "jobs", len(reply.Reserved))
+		return false
+	}
+	return true
+}
+
+// look takes from the answer to a pick what is left in the queue.
+func (r *runner) look(l *lane, pick script.Pick, reply script.PickReply) {
+	var reserved []script.PickItem
 	for _, id := range reply.Reserved {
 		job, err := wire.ParseStoredJobID(id)
 		if err != nil {
 			r.log.Error("the queue holds an id that no job can have", "id", id, "error", err)
 			continue
 		}
-		x.reserved = append(x.reserved, script.PickItem{ID: job, Reservation: pick.Token})
+		reserved = append(reserved, script.PickItem{ID: job, Reservation: pick.Token})
 	}
-	x.hungry = len(reply.Window) > 0 && !reply.Blocked || len(x.reserved) > 0
+	x := &r.exchanger
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.pick, l.starting = nil, len(reply.Started)
+	if pick.Again && pick.Want > 0 {
+		// The first one may have come after the second, over a slower way, and
+		// have taken jobs of which its answer is lost.
+		pick.Want = 0
+		l.late = &pick
+	}
+	// What the main lane claims stands in front, whatever the other one adds meanwhile.
+	// A pick that was sent again tells once more of what it has reserved.
+	x.reserved = slices.Clone(x.reserved[l.claimed:])
+	for _, item := range reserved {
+		if !slices.ContainsFunc(x.reserved, func(known script.PickItem) bool { return known.ID == item.ID }) {
+			x.reserved = append(x.reserved, item)
+		}
+	}
+	l.claimed = 0
+	more := len(reply.Window) > 0 && !reply.Blocked
+	if x.by == l || reply.Now > x.seen {
+		x.hungry, x.seen, x.by = more, reply.Now, l
+		// A view of a part that agrees with what was seen before does not replace it.
+		whole := len(reply.Window) < int(pick.Window)
+		if next := r.unclaimed(reply.Window); whole || len(next) > len(x.window) || !slices.Equal(next, x.window[:len(next)]) {
+			x.window = next
+		}
+	} else if more {
+		x.hungry = true // the other lane has looked later, or at the same time
+	}
+	x.hungry = x.hungry || len(x.reserved) > 0
 	if reply.Ready > 0 {
 		// Rounded up, as the server's clock shows whole milliseconds only.
 		x.ready = time.Now().Add(milliseconds(reply.Ready-reply.Now) + time.Millisecond)
 	}
-	told := times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, slot: reply.Slot, at: time.Now()}
-	r.tell(told)
-	r.tellSlot(told)
-	if len(reply.Started) == 0 && declares(pick.Items, reply.Reserved) {
-		// They were declared, and the script could not start them all the same.
-		r.log.Warn("jobs cannot be read; trying again", "jobs", len(reply.Reserved))
-		return false
-	}
-	for _, started := range reply.Started {
-		if !r.holds(started.ID, pick.Token) {
-			r.begin(started, pick.Token, reply.Now)
-		}
-	}
-	return true
 }
 
 // declares reports whether one of the ids was declared.
@@ -271,8 +304,7 @@ func declares(items []script.PickItem, ids []string) bool {
 }
 
 // settled deals with the answer to a settle and reports whether there was one.
-func (r *runner) settled(sent []result, a answer) bool {
-	x := &r.exchanger
+func (r *runner) settled(x *lane, sent []result, a answer) bool {
 	reply, err := script.SettleReply{}, a.err
 	if a.fate == unreplicated && x.refusals >= ackTries {
 		r.log.Warn("what jobs did was settled; a fail-over may make them run again", "jobs", len(sent), "error", err)
@@ -292,8 +324,10 @@ func (r *runner) settled(sent []result, a answer) bool {
 					"job", sent[i].id.String(), "outcome", sent[i].outcome, "verdict", verdict.Verdict)
 			}
 		}
+		r.mu.Lock()
 		x.settle, x.refusals = nil, 0
-		r.tell(times{now: reply.Now, due: reply.Due, at: time.Now()})
+		r.mu.Unlock()
+		r.inform(times{now: reply.Now, due: reply.Due, at: time.Now()})
 		return true
 	}
 	if a.fate == refused && len(sent) > 1 {
@@ -313,7 +347,9 @@ func (r *runner) settled(sent []result, a answer) bool {
 		for _, res := range sent {
 			r.release(res.id.String(), res.token)
 		}
+		r.mu.Lock()
 		x.settle, x.refusals = nil, 0
+		r.mu.Unlock()
 		return false
 	}
 	r.log.Warn("settle failed; trying again", "jobs", len(sent), "error", err)

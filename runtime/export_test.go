@@ -65,3 +65,16 @@ func CarryEvery(interval time.Duration) WorkerOption {
 
 // Revision returns the hash over what a scheduler is set to.
 func Revision(item script.ScheduleItem) string { return revision(item) }
+
+// InWait returns how many callers wait for a call that adds jobs.
+func InWait(client *Client) int {
+	client.joints.mu.Lock()
+	defer client.joints.mu.Unlock()
+	waiting := 0
+	for _, j := range client.joints.known {
+		j.mu.Lock()
+		waiting += len(j.waiting)
+		j.mu.Unlock()
+	}
+	return waiting
+}

@@ -255,13 +255,7 @@ func (c enqueueConfig) settle(p *Prepared) error {
 }
 
 // newJobID mints an id: a UUIDv7, so that ids sort by creation.
-func newJobID() wire.JobID {
-	id, err := wire.ParseJobID(uuid.Must(uuid.NewV7()).String())
-	if err != nil {
-		panic("echomq: a UUID is no job id: " + err.Error())
-	}
-	return id
-}
+func newJobID() wire.JobID { return wire.UUIDJobID(uuid.Must(uuid.NewV7())) }
 
 // withIDs gives an error of jobs that may have been added the ids that it is
 // about.

@@ -48,6 +48,9 @@ func NewProducer(client *Client, spec QueueSpec, opts ...ProducerOption) *Produc
 // Enqueue adds one job and returns its handle; or, if the job is unique and
 // another one holds its key, what its [Conflict] says. An error that is
 // [ErrOutcomeUnknown] or [ErrNotReplicated] carries the job's id.
+//
+// Calls that come while another one of the same client is out to the queue wait for
+// it and share the next round trip; one that finds none goes at once.
 func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payload T, opts ...EnqueueOption) (Handle[R], error) {
 	prepared, err := prepare(p, job, payload, opts)
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 )
 
 // runner serves one queue for a worker. Its parts, each a goroutine, are the
-// exchanger, which settles and picks in one round trip (this file and
-// exchange.go); the waker, which waits for the marker while there is nothing to
+// exchanger, which settles and picks in one round trip, in two lanes
+// (exchange.go and lane.go); the waker, which waits for the marker while there is nothing to
 // take; the ticker, which adds the jobs of schedules; the lease keeper, and what
 // listens for cancellations; the timekeeper, which promotes and recovers; the
 // courier, which makes the deliveries of flows; and the janitor. Handlers run in
@@ -45,6 +45,7 @@ type runner struct {
 	leftPause   time.Duration // until a slot that was left to others is looked at again
 
 	ready    atomic.Bool
+	started  atomic.Uint64   // how many jobs
 	jobs     context.Context // of all handlers
 	cancel   context.CancelCauseFunc
 	store    context.Context // of all calls
@@ -53,11 +54,13 @@ type runner struct {
 	owned    bool
 
 	nudge    chan struct{} // something has ended, or is to end
+	more     chan struct{} // to the second lane: enough has ended
 	requests chan struct{} // to the waker: wait for the marker
 	wakeups  chan string   // from the waker: the id at the head, or ""
 	renewal  chan struct{} // to the lease keeper: renew now
 	doubt    chan struct{} // to the lease keeper: look at the suspects
 	times    chan times    // to the timekeeper
+	hands    chan running  // to goroutines that wait for an attempt to run
 	errands  chan struct{} // to the courier: there is something in the outbox
 	slots    chan times    // to the ticker
 
@@ -67,6 +70,8 @@ type runner struct {
 
 	mu       sync.Mutex
 	stopping bool
+	out      bool  // the main lane is on a round trip
+	told     times // of the latest answer
 	killed   bool
 	running  int
 	share    *share        // of the slots that the worker's queues have in common
@@ -139,11 +144,13 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		worker: w.config.name, id: id,
 		grace: w.config.cancelGrace, clean: w.config.cleanEvery, carry: w.config.carryEvery, leftPause: w.config.leftPause,
 		nudge:     make(chan struct{}, 1),
+		more:      make(chan struct{}, 1),
 		requests:  make(chan struct{}, 1),
 		wakeups:   make(chan string, 1),
 		renewal:   make(chan struct{}, 1),
 		doubt:     make(chan struct{}, 1),
 		times:     make(chan times, 1),
+		hands:     make(chan running),
 		errands:   make(chan struct{}, 1),
 		slots:     make(chan times, 1),
 		exchanged: make(chan struct{}),
@@ -156,6 +163,8 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 	r.jobs, r.cancel = context.WithCancelCause(context.WithValue(context.Background(), handlerKey{}, handler{w, r}))
 	r.store, r.cut = context.WithCancel(context.Background())
 	r.exchanger.hungry = true
+	r.exchanger.main = lane{known: make(map[string]settings), begun: make(map[string]bool)}
+	r.exchanger.second = lane{known: make(map[string]settings), begun: make(map[string]bool)}
 	r.share = w.slots.join(config.weight, r.wake)
 	return r, nil
 }
@@ -190,6 +199,7 @@ func (r *runner) start(ctx context.Context) error {
 	r.parts.Go(r.tickLoop)
 	r.parts.Go(r.cleanLoop)
 	r.parts.Go(r.carryLoop)
+	r.parts.Go(r.secondLoop)
 	go r.exchangeLoop()
 	return nil
 }
@@ -272,7 +282,7 @@ func (r *runner) stop(patience context.Context) error {
 func (r *runner) unsettled() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left := slices.Concat(r.exchanger.settle, r.results, r.returned)
+	left := slices.Concat(r.exchanger.main.settle, r.exchanger.second.settle, r.results, r.returned)
 	if len(left) == 0 {
 		return nil
 	}
@@ -373,6 +383,12 @@ func (r *runner) finish(h *holding, res result) {
 		r.results = append(r.results, res)
 	}
 	r.free()
+	if r.enough() {
+		select {
+		case r.more <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // free frees a slot. The caller holds the lock.
@@ -403,14 +419,6 @@ func (r *runner) hold(h *holding) bool {
 	r.held[h.id.String()] = h
 	r.running++
 	return true
-}
-
-// holds reports whether a job is held under a token.
-func (r *runner) holds(id, token string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h := r.held[id]
-	return h != nil && h.token == token
 }
 
 // release ends the holding of a job under a token.

@@ -24,6 +24,22 @@ func (t times) local(server int64) time.Time {
 	return t.at.Add(milliseconds(server - t.now))
 }
 
+// inform passes on what an answer said. One that comes after a later one's says
+// nothing, and of two at the same time nobody knows which was the later.
+func (r *runner) inform(t times) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.now < r.told.now {
+		return
+	}
+	if last := r.told.due; t.now == r.told.now && last > 0 && (t.due == 0 || t.due > last) {
+		t.due = last
+	}
+	r.told = t
+	r.tell(t)
+	r.tellSlot(t)
+}
+
 // tell hands the times of an answer to the timekeeper. Only the latest matter.
 func (r *runner) tell(t times) {
 	for {

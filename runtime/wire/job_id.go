@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +33,18 @@ func ParseJobID(id string) (JobID, error) {
 		return JobID{}, &NameError{Kind: JobIDName, Name: id, Reason: reason}
 	}
 	return JobID{id: id}, nil
+}
+
+// UUIDJobID returns a UUID as a JobID, in its usual form.
+func UUIDJobID(uuid [16]byte) JobID {
+	id := make([]byte, 0, 36)
+	for i, b := range uuid {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			id = append(id, '-')
+		}
+		id = hex.AppendEncode(id, []byte{b})
+	}
+	return JobID{id: string(id)}
 }
 
 // ParseStoredJobID returns an id that was found in the store as a JobID: one that

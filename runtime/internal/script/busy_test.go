@@ -66,4 +66,3 @@ func (b *bench) busy(t testing.TB) float64 {
 	require.NoError(t, err)
 	return spent
 }
-
