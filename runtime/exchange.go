@@ -184,7 +184,7 @@ func (r *runner) trade(x *lane, settle []result, pick *script.Pick) {
 	}
 	if pick != nil {
 		failed = !r.picked(x, *pick, answers[0]) || failed
-		r.shareOut(failed)
+		r.shareOut(x, failed)
 	}
 	if !failed {
 		x.failures = 0
@@ -198,17 +198,18 @@ func (r *runner) trade(x *lane, settle []result, pick *script.Pick) {
 	r.renewNow()
 }
 
-// shareOut tells the worker's other queues what a pick left of the slots that it
-// was granted.
-func (r *runner) shareOut(failed bool) {
+// shareOut tells the worker's other queues what a lane's pick left of the slots that
+// it was granted.
+func (r *runner) shareOut(l *lane, failed bool) {
 	x := &r.exchanger
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if x.main.pick != nil || x.second.pick != nil {
-		r.share.rest() // what they take is not known
+	if l.pick != nil {
+		r.share.rest() // what it took is not known
 		return
 	}
-	r.share.hold(r.running+len(x.reserved), x.hungry && !failed && !r.stopping && r.running < r.config.concurrency)
+	taken := r.running + len(x.reserved) + x.main.wants() + x.second.wants()
+	r.share.hold(taken, x.hungry && !failed && !r.stopping && r.running < r.config.concurrency)
 }
 
 // picked deals with the answer to a pick and reports whether there was one.
