@@ -22,6 +22,7 @@ type Client struct {
 	rename     func(string) string
 	legacy     []string
 	awaitLimit time.Duration
+	holdLimit  time.Duration
 	replicas   int
 	propagation
 	middleware []func(EnqueueFunc) EnqueueFunc
@@ -46,6 +47,7 @@ type clientConfig struct {
 	rename     func(string) string
 	legacy     []string
 	awaitLimit time.Duration
+	holdLimit  time.Duration
 	replicas   int
 	propagation
 	middleware []func(EnqueueFunc) EnqueueFunc
@@ -62,7 +64,7 @@ const legacyPrefix = "bull"
 // The store stays the caller's: Close does not close it. Workers and awaited
 // handles open connections of their own beside it, with its options.
 func NewClient(store redis.UniversalClient, opts ...ClientOption) *Client {
-	config := clientConfig{log: slog.Default(), legacy: []string{legacyPrefix}, awaitLimit: AwaitLimit}
+	config := clientConfig{log: slog.Default(), legacy: []string{legacyPrefix}, awaitLimit: AwaitLimit, holdLimit: maxHold}
 	for _, opt := range opts {
 		opt.applyClient(&config)
 	}
@@ -73,6 +75,7 @@ func NewClient(store redis.UniversalClient, opts ...ClientOption) *Client {
 		rename:      config.rename,
 		legacy:      config.legacy,
 		awaitLimit:  config.awaitLimit,
+		holdLimit:   config.holdLimit,
 		replicas:    config.replicas,
 		propagation: config.propagation,
 		middleware:  config.middleware,

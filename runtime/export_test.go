@@ -11,6 +11,11 @@ func AwaitAtMost(limit time.Duration) ClientOption {
 	return clientOption(func(c *clientConfig) { c.awaitLimit = limit })
 }
 
+// HoldAtMost replaces for how long callers wait for a call that is out.
+func HoldAtMost(limit time.Duration) ClientOption {
+	return clientOption(func(c *clientConfig) { c.holdLimit = limit })
+}
+
 // CleanEvery replaces the interval at which a worker looks for ended jobs that
 // are kept no longer.
 func CleanEvery(interval time.Duration) WorkerOption {

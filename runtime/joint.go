@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
@@ -15,14 +16,17 @@ const (
 	maxFlights = 2
 	// fullFlight is how many calls wait before the second flight departs.
 	fullFlight = 8
+	// maxHold is for how long callers wait for a call that is out: behind one that
+	// hangs, on a connection that died without a word, they do not.
+	maxHold = 100 * time.Millisecond
 	// maxJoints is how many queues are kept in mind to which nothing is added now.
 	maxJoints = 1000
 )
 
 // joints brings together what a client's callers add to one queue at the same
 // time: while a call is out the next ones wait for it, and then go as one. So
-// nobody waits for a timer, calls grow with the load, and one that has the queue to
-// itself goes at once.
+// calls grow with the load, and one that has the queue to itself goes at once. Nobody
+// waits for a timer, unless the call that is out does not come back.
 type joints struct {
 	mu    sync.Mutex
 	known map[jointKey]*joint
@@ -41,6 +45,7 @@ type joint struct {
 	mu      sync.Mutex
 	flights int      // calls that are out
 	waiting []*rider // in the order in which they came
+	late    *time.Timer
 }
 
 // rider is a caller that waits for a flight.
@@ -80,6 +85,9 @@ func (j *joint) attempt(ctx context.Context, add script.Add) (answer, error) {
 	}
 	r := &rider{ctx: ctx, add: add, landed: make(chan answer, 1)}
 	j.waiting = append(j.waiting, r)
+	if len(j.waiting) == 1 {
+		j.late = time.AfterFunc(j.client.holdLimit, j.depart)
+	}
 	if j.flights < maxFlights && len(j.waiting) >= fullFlight {
 		j.flights++
 		go j.fly()
@@ -103,6 +111,16 @@ func (j *joint) attempt(ctx context.Context, add script.Add) (answer, error) {
 		return a, nil
 	default:
 		return answer{fate: unknown}, context.Cause(ctx)
+	}
+}
+
+// depart starts one more flight for those that wait, however many are out.
+func (j *joint) depart() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.waiting) > 0 {
+		j.flights++
+		go j.fly()
 	}
 }
 
@@ -146,6 +164,9 @@ func (j *joint) board() []*rider {
 	riders := j.waiting[:n:n]
 	if j.waiting = j.waiting[n:]; len(j.waiting) == 0 {
 		j.waiting = nil
+		if n > 0 {
+			j.late.Stop()
+		}
 	}
 	if n == 0 {
 		j.flights--

@@ -60,14 +60,14 @@ const fixedKeys = 14
 
 // crowded returns a producer of a client of its own, whose calls that add jobs are
 // held.
-func crowded(t *testing.T, f *fixture) (*echomq.Producer, *echomq.Client, *turnstile) {
+func crowded(t *testing.T, f *fixture, opts ...echomq.ClientOption) (*echomq.Producer, *echomq.Client, *turnstile) {
 	t.Helper()
 	_, err := echomq.Enqueue(f.ctx, f.producer, f.greet(), greeting{"the script is loaded"})
 	require.NoError(t, err)
 	held := &turnstile{open: make(chan struct{})}
 	store := f.programStore(t)
 	store.AddHook(held)
-	client := f.newClient(t, store)
+	client := f.newClient(t, store, opts...)
 	return echomq.NewProducer(client, f.spec), client, held
 }
 
@@ -75,7 +75,7 @@ func crowded(t *testing.T, f *fixture) (*echomq.Producer, *echomq.Client, *turns
 func TestEnqueuesAtOnceShareCalls(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		const callers = 40
-		producer, client, held := crowded(t, f)
+		producer, client, held := crowded(t, f, echomq.HoldAtMost(patience))
 		type came struct {
 			name   string
 			handle echomq.Handle[string]
@@ -114,7 +114,7 @@ func TestEnqueuesAtOnceShareCalls(t *testing.T) {
 // a call and of one that is out.
 func TestWaitingEnqueueIsCancelled(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		producer, client, held := crowded(t, f)
+		producer, client, held := crowded(t, f, echomq.HoldAtMost(patience))
 		enough := errors.New("enough")
 		add := func(name string) (cancel context.CancelCauseFunc, came chan error) {
 			ctx, cancel := context.WithCancelCause(f.ctx)
@@ -146,11 +146,31 @@ func TestWaitingEnqueueIsCancelled(t *testing.T) {
 	})
 }
 
+// TestHungCallHoldsUpNobody adds jobs behind a call that does not come back.
+func TestHungCallHoldsUpNobody(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		producer, _, held := crowded(t, f)
+		came := make(chan error, 3)
+		for n := range 3 {
+			go func() {
+				_, err := echomq.Enqueue(f.ctx, producer, f.greet(), greeting{"behind"})
+				came <- err
+			}()
+			eventually(t, func() bool { return held.count() == n+1 }, "it is sent, whatever became of those before it")
+		}
+		close(held.open)
+		for range 3 {
+			require.NoError(t, receive(t, came, "an enqueue"))
+		}
+		require.EqualValues(t, 1+3, f.store.LLen(f.ctx, f.queue.Key("wait")).Val())
+	})
+}
+
 // TestRefusedCallIsOfNobodyElse has a call refused that is for many, and one of the
 // reasons go away for the calls after it.
 func TestRefusedCallIsOfNobodyElse(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		producer, client, held := crowded(t, f)
+		producer, client, held := crowded(t, f, echomq.HoldAtMost(patience))
 		came := make(chan error, 6)
 		add := func() {
 			_, err := echomq.Enqueue(f.ctx, producer, f.greet(), greeting{"late"})
