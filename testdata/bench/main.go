@@ -106,24 +106,34 @@ func measure(ctx context.Context) error {
 		return err
 	}
 	defer servers.close()
+	text, failures := "", 0
+	// The page is written after every section: what was measured is not lost with a
+	// later one.
+	write := func() error {
+		page.versions = append(systemVersions(), servers.versions()...)
+		page.took = time.Since(began)
+		text, failures = page.write()
+		if set.out == "" {
+			return nil
+		}
+		return os.WriteFile(set.out, []byte(text), 0o644)
+	}
 	for _, s := range sections {
 		if err := s.run(ctx, servers, set); err != nil {
 			return err
 		}
 		page.sections = append(page.sections, s)
+		if err := write(); err != nil {
+			return err
+		}
 	}
 	if set.steady > 0 {
 		if page.steady, err = steadyState(ctx, servers, set.steady); err != nil {
 			return err
 		}
 	}
-	page.versions = append(systemVersions(), servers.versions()...)
-	page.took = time.Since(began)
-	text, failures := page.write()
-	if set.out == "" {
+	if err = write(); set.out == "" {
 		_, err = fmt.Print(text)
-	} else {
-		err = os.WriteFile(set.out, []byte(text), 0o644)
 	}
 	if err == nil && failures > 0 {
 		err = fmt.Errorf("%d measurements failed; the page says which", failures)
