@@ -45,12 +45,9 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	}
 	settle = l.settle
 	free := r.config.concurrency - r.running - x.second.wants()
+	pick = l.again()
 	switch {
-	case l.pick != nil:
-		l.pick.Again = true
-		pick = l.pick
-	case l.late != nil:
-		pick, l.late = l.late, nil
+	case pick != nil:
 	case r.stopping && len(x.reserved) > 0, r.stopping && !x.waiting && !x.final:
 		// What is reserved is started, to be given back; and the marker is left
 		// as it should be, in case the waker has taken it away.

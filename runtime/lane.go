@@ -46,7 +46,21 @@ type lane struct {
 
 // idle reports whether a lane has nothing under way. The caller holds the
 // runner's lock.
-func (l *lane) idle() bool { return l.pick == nil && l.late == nil && len(l.settle) == 0 }
+func (l *lane) idle() bool {
+	return l.pick == nil && l.late == nil && l.starting == 0 && len(l.settle) == 0
+}
+
+// again returns the pick that is to be sent once more, if there is one. The caller
+// holds the runner's lock.
+func (l *lane) again() *script.Pick {
+	if l.pick != nil {
+		l.pick.Again = true
+		return l.pick
+	}
+	pick := l.late
+	l.late = nil
+	return pick
+}
 
 // The second lane goes out for so many jobs, or for a quarter of the slots where
 // that is less; and never for fewer than leastShare.
@@ -89,12 +103,9 @@ func (r *runner) planSecond() (settle []result, pick *script.Pick) {
 		l.settle, r.results = cutResults(r.results)
 	}
 	free := r.config.concurrency - r.running - x.main.wants() - len(x.reserved)
+	pick = l.again()
 	switch {
-	case l.pick != nil:
-		l.pick.Again = true
-		pick = l.pick
-	case l.late != nil:
-		pick, l.late = l.late, nil
+	case pick != nil:
 	case enough && free > 0 && x.hungry && !x.waiting && len(x.reserved) == 0:
 		if slots := r.share.grant(min(free, maxBatch)); slots > 0 {
 			pick = r.newPick(l, slots)

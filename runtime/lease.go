@@ -151,3 +151,20 @@ func (r *runner) endCancelled(h *holding, mark string) bool {
 	}
 	return news
 }
+
+// holdings returns the jobs that are held, for the lease keeper.
+func (r *runner) holdings() []*holding {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := make([]*holding, 0, len(r.held))
+	for _, h := range r.held {
+		held = append(held, h)
+	}
+	slices.SortFunc(held, func(a, b *holding) int {
+		if a.id.String() < b.id.String() {
+			return -1
+		}
+		return 1
+	})
+	return held
+}
