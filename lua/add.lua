@@ -95,6 +95,8 @@
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 --- @error EMQFULL the server has no memory left; nothing was written
+--- @special push events=none|final history codec= version=1 delay=0 due=0 priority=0
+--- @special push parent= edge children=0 edges= delivery= unique= until term=0 group=
 
 local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'grouped')
 local version = meta[1]
@@ -115,7 +117,7 @@ if count < 1 or #KEYS ~= 14 + 2 * count or #ARGV ~= 2 + 18 * count then
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
-if (level ~= 'none' and level ~= 'final' and level ~= 'all') or not whole(ARGV[2], 0, 9007199254740991) then
+if (level ~= 'none' and level ~= 'final' and level ~= 'all') or (level == 'all' and not whole(ARGV[2], 0, 9007199254740991)) then
   return redis.error_reply('EMQARGS events must be none, final or all, and history a whole number from 0')
 end
 local jobs = {}
@@ -266,15 +268,14 @@ for i = 1, count do
     if ARGV[a + 18] ~= '' then
       redis.call('HSET', KEYS[13 + 2 * i], 'grp', ARGV[a + 18])
     end
-    local due = 0
+    local wait = 0
     if ARGV[a + 8] ~= '0' then
-      due = tonumber(ARGV[a + 8])
+      wait = math.max(tonumber(ARGV[a + 8]) - now, 0)
+    elseif ARGV[a + 7] ~= '0' then
+      wait = math.max(tonumber(ARGV[a + 7]), 0)
     end
-    if due == 0 and ARGV[a + 7] ~= '0' then
-      due = now + tonumber(ARGV[a + 7])
-    end
-    if due > now then
-      redis.call('HSET', KEYS[13 + 2 * i], 'delay', due - now)
+    if wait > 0 then
+      redis.call('HSET', KEYS[13 + 2 * i], 'delay', wait)
     end
     if ARGV[a + 12] ~= '0' then
       redis.call('HSET', KEYS[13 + 2 * i], 'chn', ARGV[a + 12])
@@ -296,8 +297,8 @@ for i = 1, count do
       entries[#entries + 1] = id .. ':children'
       bodies[#bodies + 1] = id .. ':children'
       bodies[#bodies + 1] = string.format('%.0f', now) .. ' ' .. ARGV[a + 14]
-    elseif due > now then
-      delayed[#delayed + 1] = due
+    elseif wait > 0 then
+      delayed[#delayed + 1] = now + wait
       delayed[#delayed + 1] = id
     elseif ARGV[a + 18] ~= '' then
       joining[#joining + 1] = i
@@ -309,7 +310,6 @@ for i = 1, count do
       waiting[#waiting + 1] = id
     end
     if level == 'all' then
-      local wait = due > now and due - now or 0
       redis.call('XADD', KEYS[7], 'MAXLEN', '~', history, '*', 'event', 'added', 'jobId', id, 'name', ARGV[a + 2], 'delay', wait)
     end
     results[4 * i - 3] = 'added'
@@ -375,15 +375,21 @@ local head
 if #ranked > 0 then
   local ranks = math.floor(#ranked / 2)
   local counter = redis.call('INCRBY', KEYS[4], ranks) - ranks
+  local scores = {}
   for i = 1, #ranked, 2 do
     counter = counter + 1
-    ranked[i] = ranked[i] * 4294967296 + counter % 4294967296
+    scores[i] = ranked[i] * 4294967296 + counter % 4294967296
+    scores[i + 1] = ranked[i + 1]
   end
-  redis.call('ZADD', KEYS[3], unpack(ranked))
+  redis.call('ZADD', KEYS[3], unpack(scores))
 end
-if #waiting > 0 and redis.call('LPUSH', KEYS[2], unpack(waiting)) == #waiting then
-  head = waiting[1]
-elseif #waiting + #ranked + #joining > 0 and not stopped and redis.call('EXISTS', KEYS[6]) == 0 then
+if #waiting > 0 then
+  if redis.call('LPUSH', KEYS[2], unpack(waiting)) == #waiting then
+    head = waiting[1]
+  elseif not stopped and redis.call('EXISTS', KEYS[6]) == 0 then
+    head = redis.call('LINDEX', KEYS[2], -1)
+  end
+elseif #ranked + #joining > 0 and not stopped and redis.call('EXISTS', KEYS[6]) == 0 then
   head = first()
 end
 if #delayed > 0 then

@@ -17,10 +17,23 @@ import (
 type Script struct {
 	// Name is the script's name, "add" for add.lua.
 	Name string
+	// Of is the name of the script from which it is derived, for calls in which
+	// some arguments stand at fixed values; empty for one that is not. Both give the
+	// same replies.
+	Of string
 	// Source is the whole file, header included.
 	Source string
 	// SHA1 is the hash of Source in lower-case hex, by which EVALSHA calls it.
 	SHA1 string
+}
+
+// Base returns the name of the script that the call is one of: that from which
+// this one is derived, or its own.
+func (s Script) Base() string {
+	if s.Of != "" {
+		return s.Of
+	}
+	return s.Name
 }
 
 //go:embed manifest.json
@@ -43,7 +56,7 @@ func Lookup(name string) (Script, bool) {
 	return Script{}, false
 }
 
-func newScript(name, source string) Script {
+func newScript(name, of, source string) Script {
 	sum := sha1.Sum([]byte(source))
-	return Script{Name: name, Source: source, SHA1: hex.EncodeToString(sum[:])}
+	return Script{Name: name, Of: of, Source: source, SHA1: hex.EncodeToString(sum[:])}
 }

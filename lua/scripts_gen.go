@@ -19,6 +19,9 @@ var changeSource string
 //go:embed collect.lua
 var collectSource string
 
+//go:embed complete.lua
+var completeSource string
+
 //go:embed counts.lua
 var countsSource string
 
@@ -79,6 +82,9 @@ var promoteSource string
 //go:embed prune.lua
 var pruneSource string
 
+//go:embed push.lua
+var pushSource string
+
 //go:embed recover.lua
 var recoverSource string
 
@@ -123,45 +129,47 @@ var viewSource string
 
 // scripts are all scripts, in the order of the names.
 var scripts = [...]Script{
-	newScript("acknowledge", acknowledgeSource),
-	newScript("add", addSource),
-	newScript("cancel", cancelSource),
-	newScript("change", changeSource),
-	newScript("collect", collectSource),
-	newScript("counts", countsSource),
-	newScript("declare", declareSource),
-	newScript("deliver", deliverSource),
-	newScript("drain", drainSource),
-	newScript("due", dueSource),
-	newScript("erase", eraseSource),
-	newScript("expel", expelSource),
-	newScript("extend", extendSource),
-	newScript("heal", healSource),
-	newScript("inspect", inspectSource),
-	newScript("leave", leaveSource),
-	newScript("list", listSource),
-	newScript("log", logSource),
-	newScript("obliterate", obliterateSource),
-	newScript("override", overrideSource),
-	newScript("pause", pauseSource),
-	newScript("pick", pickSource),
-	newScript("progress", progressSource),
-	newScript("promote", promoteSource),
-	newScript("prune", pruneSource),
-	newScript("recover", recoverSource),
-	newScript("remove", removeSource),
-	newScript("replace", replaceSource),
-	newScript("report", reportSource),
-	newScript("resume", resumeSource),
-	newScript("retry", retrySource),
-	newScript("schedule", scheduleSource),
-	newScript("settle", settleSource),
-	newScript("sweep", sweepSource),
-	newScript("tick", tickSource),
-	newScript("trim", trimSource),
-	newScript("unschedule", unscheduleSource),
-	newScript("verify", verifySource),
-	newScript("view", viewSource),
+	newScript("acknowledge", "", acknowledgeSource),
+	newScript("add", "", addSource),
+	newScript("cancel", "", cancelSource),
+	newScript("change", "", changeSource),
+	newScript("collect", "", collectSource),
+	newScript("complete", "settle", completeSource),
+	newScript("counts", "", countsSource),
+	newScript("declare", "", declareSource),
+	newScript("deliver", "", deliverSource),
+	newScript("drain", "", drainSource),
+	newScript("due", "", dueSource),
+	newScript("erase", "", eraseSource),
+	newScript("expel", "", expelSource),
+	newScript("extend", "", extendSource),
+	newScript("heal", "", healSource),
+	newScript("inspect", "", inspectSource),
+	newScript("leave", "", leaveSource),
+	newScript("list", "", listSource),
+	newScript("log", "", logSource),
+	newScript("obliterate", "", obliterateSource),
+	newScript("override", "", overrideSource),
+	newScript("pause", "", pauseSource),
+	newScript("pick", "", pickSource),
+	newScript("progress", "", progressSource),
+	newScript("promote", "", promoteSource),
+	newScript("prune", "", pruneSource),
+	newScript("push", "add", pushSource),
+	newScript("recover", "", recoverSource),
+	newScript("remove", "", removeSource),
+	newScript("replace", "", replaceSource),
+	newScript("report", "", reportSource),
+	newScript("resume", "", resumeSource),
+	newScript("retry", "", retrySource),
+	newScript("schedule", "", scheduleSource),
+	newScript("settle", "", settleSource),
+	newScript("sweep", "", sweepSource),
+	newScript("tick", "", tickSource),
+	newScript("trim", "", trimSource),
+	newScript("unschedule", "", unscheduleSource),
+	newScript("verify", "", verifySource),
+	newScript("view", "", viewSource),
 }
 
 // Acknowledge returns acknowledge.lua.
@@ -179,104 +187,110 @@ func Change() Script { return scripts[3] }
 // Collect returns collect.lua.
 func Collect() Script { return scripts[4] }
 
+// Complete returns complete.lua.
+func Complete() Script { return scripts[5] }
+
 // Counts returns counts.lua.
-func Counts() Script { return scripts[5] }
+func Counts() Script { return scripts[6] }
 
 // Declare returns declare.lua.
-func Declare() Script { return scripts[6] }
+func Declare() Script { return scripts[7] }
 
 // Deliver returns deliver.lua.
-func Deliver() Script { return scripts[7] }
+func Deliver() Script { return scripts[8] }
 
 // Drain returns drain.lua.
-func Drain() Script { return scripts[8] }
+func Drain() Script { return scripts[9] }
 
 // Due returns due.lua.
-func Due() Script { return scripts[9] }
+func Due() Script { return scripts[10] }
 
 // Erase returns erase.lua.
-func Erase() Script { return scripts[10] }
+func Erase() Script { return scripts[11] }
 
 // Expel returns expel.lua.
-func Expel() Script { return scripts[11] }
+func Expel() Script { return scripts[12] }
 
 // Extend returns extend.lua.
-func Extend() Script { return scripts[12] }
+func Extend() Script { return scripts[13] }
 
 // Heal returns heal.lua.
-func Heal() Script { return scripts[13] }
+func Heal() Script { return scripts[14] }
 
 // Inspect returns inspect.lua.
-func Inspect() Script { return scripts[14] }
+func Inspect() Script { return scripts[15] }
 
 // Leave returns leave.lua.
-func Leave() Script { return scripts[15] }
+func Leave() Script { return scripts[16] }
 
 // List returns list.lua.
-func List() Script { return scripts[16] }
+func List() Script { return scripts[17] }
 
 // Log returns log.lua.
-func Log() Script { return scripts[17] }
+func Log() Script { return scripts[18] }
 
 // Obliterate returns obliterate.lua.
-func Obliterate() Script { return scripts[18] }
+func Obliterate() Script { return scripts[19] }
 
 // Override returns override.lua.
-func Override() Script { return scripts[19] }
+func Override() Script { return scripts[20] }
 
 // Pause returns pause.lua.
-func Pause() Script { return scripts[20] }
+func Pause() Script { return scripts[21] }
 
 // Pick returns pick.lua.
-func Pick() Script { return scripts[21] }
+func Pick() Script { return scripts[22] }
 
 // Progress returns progress.lua.
-func Progress() Script { return scripts[22] }
+func Progress() Script { return scripts[23] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[23] }
+func Promote() Script { return scripts[24] }
 
 // Prune returns prune.lua.
-func Prune() Script { return scripts[24] }
+func Prune() Script { return scripts[25] }
+
+// Push returns push.lua.
+func Push() Script { return scripts[26] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[25] }
+func Recover() Script { return scripts[27] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[26] }
+func Remove() Script { return scripts[28] }
 
 // Replace returns replace.lua.
-func Replace() Script { return scripts[27] }
+func Replace() Script { return scripts[29] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[28] }
+func Report() Script { return scripts[30] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[29] }
+func Resume() Script { return scripts[31] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[30] }
+func Retry() Script { return scripts[32] }
 
 // Schedule returns schedule.lua.
-func Schedule() Script { return scripts[31] }
+func Schedule() Script { return scripts[33] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[32] }
+func Settle() Script { return scripts[34] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[33] }
+func Sweep() Script { return scripts[35] }
 
 // Tick returns tick.lua.
-func Tick() Script { return scripts[34] }
+func Tick() Script { return scripts[36] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[35] }
+func Trim() Script { return scripts[37] }
 
 // Unschedule returns unschedule.lua.
-func Unschedule() Script { return scripts[36] }
+func Unschedule() Script { return scripts[38] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[37] }
+func Verify() Script { return scripts[39] }
 
 // View returns view.lua.
-func View() Script { return scripts[38] }
+func View() Script { return scripts[40] }

@@ -60,6 +60,7 @@
 --- @item job string the job's wire name, for the event
 --- @item report bytes the head of the report to its parent: report, the key of the parent's hash, outcome and edge; empty for none
 --- @item unique string the unique key that the job's end releases; empty for none
+--- @item groupless flag whether the job is known to be of no group
 --- @field version meta
 --- @field paused meta
 --- @field blocked meta
@@ -96,6 +97,8 @@
 --- @record results outcome string the outcome that stands, where it is known
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
+--- @special complete outcome=completed trace= delay=0 starts unknown priority keep=1
+--- @special complete announce=0 report= unique= groupless=1
 
 local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'cancels', 'grouped')
 local version = meta[1]
@@ -111,8 +114,8 @@ local function whole(text, low, high)
 end
 
 local count = math.floor((#KEYS - 17) / 3)
-if count < 1 or #KEYS ~= 17 + 3 * count or #ARGV ~= 2 + 15 * count then
-  return redis.error_reply('EMQARGS settle takes 17 keys and 2 arguments, then 3 keys and 15 arguments for each job')
+if count < 1 or #KEYS ~= 17 + 3 * count or #ARGV ~= 2 + 16 * count then
+  return redis.error_reply('EMQARGS settle takes 17 keys and 2 arguments, then 3 keys and 16 arguments for each job')
 end
 local level = ARGV[1]
 local history = tonumber(ARGV[2])
@@ -123,21 +126,27 @@ local outcomes = { completed = true, failed = true, retry = true, snooze = true,
 local jobs = {}
 local locks = {}
 for i = 1, count do
-  local a = 2 + 15 * (i - 1)
+  local a = 2 + 16 * (i - 1)
+  local ends = ARGV[a + 3] == 'completed' or ARGV[a + 3] == 'failed'
   if ARGV[a + 2] == '' or not outcomes[ARGV[a + 3]] then
     return redis.error_reply('EMQARGS a token is empty or an outcome unknown')
   end
   if ARGV[a + 14] ~= '' and not string.find(ARGV[a + 14], '^report %S+ %l+ .') then
     return redis.error_reply('EMQARGS a report has no head')
   end
-  for n = 6, 9 do
-    if ARGV[a + n] ~= '0' and ARGV[a + n] ~= '1' and not whole(ARGV[a + n], -9007199254740991, 9007199254740991) then
-      return redis.error_reply('EMQARGS delay, attempts, starts and unknown must be whole numbers')
-    end
+  -- What stands for none needs no further look, nor what no end makes use of.
+  if (ARGV[a + 7] ~= '1' and not whole(ARGV[a + 7], -9007199254740991, 9007199254740991))
+    or (ARGV[a + 6] ~= '0' and not whole(ARGV[a + 6], -9007199254740991, 9007199254740991))
+    or (not ends and ARGV[a + 8] ~= '1' and not whole(ARGV[a + 8], -9007199254740991, 9007199254740991))
+    or (not ends and ARGV[a + 9] ~= '0' and not whole(ARGV[a + 9], -9007199254740991, 9007199254740991)) then
+    return redis.error_reply('EMQARGS delay, attempts, starts and unknown must be whole numbers')
   end
-  if (ARGV[a + 10] ~= '0' and not whole(ARGV[a + 10], 0, 2097151))
-    or (ARGV[a + 11] ~= '0' and ARGV[a + 11] ~= '1') or (ARGV[a + 12] ~= '0' and ARGV[a + 12] ~= '1') then
-    return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151, keep and announce 0 or 1')
+  if not ends and ARGV[a + 10] ~= '0' and not whole(ARGV[a + 10], 0, 2097151) then
+    return redis.error_reply('EMQARGS priority must be a whole number from 0 to 2097151')
+  end
+  if (ARGV[a + 11] ~= '0' and ARGV[a + 11] ~= '1') or (ARGV[a + 12] ~= '0' and ARGV[a + 12] ~= '1')
+    or (ARGV[a + 16] ~= '0' and ARGV[a + 16] ~= '1') then
+    return redis.error_reply('EMQARGS keep, announce and groupless must be 0 or 1')
   end
   jobs[i] = KEYS[15 + 3 * i]
   locks[i] = KEYS[16 + 3 * i]
@@ -155,9 +164,11 @@ local seen = {}
 local twins = {}
 local leaving = {}
 local freed = {}
-local held = {}
+local keyed = {}
+local holders = {}
+local members = {}
 for i = 1, count do
-  local a = 2 + 15 * (i - 1)
+  local a = 2 + 16 * (i - 1)
   local id = ARGV[a + 1]
   verdicts[i] = 'settled'
   standing[i] = ARGV[a + 3]
@@ -167,7 +178,7 @@ for i = 1, count do
     local last = redis.pcall('HGET', KEYS[15 + 3 * i], 'lst')
     if (seen[id] or 0) > 0 and tokens[i] == ARGV[a + 2] then
       verdicts[i] = 'already'
-      standing[i] = ARGV[2 + 15 * (seen[id] - 1) + 3]
+      standing[i] = ARGV[2 + 16 * (seen[id] - 1) + 3]
       twins[i] = seen[id]
     elseif type(last) == 'string' then
       local token, outcome = string.match(last, '^(.+) (%S+)$')
@@ -178,19 +189,23 @@ for i = 1, count do
     elseif type(last) == 'table' or redis.call('EXISTS', KEYS[15 + 3 * i]) == 0 then
       verdicts[i] = 'gone'
     end
-  elseif not complete and redis.call('EXISTS', KEYS[15 + 3 * i]) == 0 then
-    -- Its hash was lost while it ran: what is left of it goes too.
-    verdicts[i] = 'gone'
-    standing[i] = ''
-    seen[id] = 0
-    leaving[#leaving + 1] = id
-    freed[#freed + 1] = KEYS[16 + 3 * i]
-    held[#held + 1] = ARGV[a + 15]
   else
     seen[id] = i
     leaving[#leaving + 1] = id
     freed[#freed + 1] = KEYS[16 + 3 * i]
-    held[#held + 1] = ARGV[a + 15]
+    if ARGV[a + 15] ~= '' then
+      keyed[#keyed + 1] = ARGV[a + 15]
+      holders[#holders + 1] = id
+    end
+    if ARGV[a + 16] ~= '1' then
+      members[#members + 1] = id
+    end
+    if not complete and redis.call('EXISTS', KEYS[15 + 3 * i]) == 0 then
+      -- Its hash was lost while it ran: what is left of it goes too.
+      verdicts[i] = 'gone'
+      standing[i] = ''
+      seen[id] = 0
+    end
   end
 end
 
@@ -202,14 +217,6 @@ if #leaving > 0 then
   redis.call('ZREM', KEYS[5], unpack(leaving))
   redis.call('DEL', unpack(freed))
   -- A key is released only by the job that holds it.
-  local keyed = {}
-  local holders = {}
-  for k = 1, #held do
-    if held[k] ~= '' then
-      keyed[#keyed + 1] = held[k]
-      holders[#holders + 1] = leaving[k]
-    end
-  end
   if #keyed > 0 then
     local owners = redis.call('HMGET', KEYS[13], unpack(keyed))
     local free = {}
@@ -227,20 +234,20 @@ end
 -- Those that are active no more leave the numbers of their groups.
 local group = {}
 local parted = {}
-if meta[5] and #leaving > 0 then
-  local found = redis.call('HMGET', KEYS[17], unpack(leaving))
+if meta[5] and #members > 0 then
+  local found = redis.call('HMGET', KEYS[17], unpack(members))
   local gone = {}
   local fewer = {}
-  for l = 1, #leaving do
-    local id = leaving[l]
-    if found[l] and not group[id] then
-      group[id] = found[l]
+  for m = 1, #members do
+    local id = members[m]
+    if found[m] and not group[id] then
+      group[id] = found[m]
       gone[#gone + 1] = id
-      if not fewer[found[l]] then
-        fewer[found[l]] = 0
-        parted[#parted + 1] = found[l]
+      if not fewer[found[m]] then
+        fewer[found[m]] = 0
+        parted[#parted + 1] = found[m]
       end
-      fewer[found[l]] = fewer[found[l]] + 1
+      fewer[found[m]] = fewer[found[m]] + 1
     end
   end
   if #gone > 0 then
@@ -253,7 +260,7 @@ if meta[5] and #leaving > 0 then
   end
 end
 -- Groups that were at their limit take their turn again, behind the others.
-local freed = false
+local opening = false
 if #parted > 0 then
   local scores = redis.call('ZMSCORE', KEYS[15], unpack(parted))
   local ring = {}
@@ -264,7 +271,7 @@ if #parted > 0 then
     end
   end
   if #ring > 0 then
-    freed = true
+    opening = true
     local turn = redis.call('HINCRBY', KEYS[1], 'grouped', math.floor(#ring / 2)) - math.floor(#ring / 2)
     for r = 1, #ring, 2 do
       turn = turn + 1
@@ -285,7 +292,7 @@ local broken = {}
 local entries = {}
 local bodies = {}
 for i = 1, count do
-  local a = 2 + 15 * (i - 1)
+  local a = 2 + 16 * (i - 1)
   local id = ARGV[a + 1]
   local outcome = ARGV[a + 3]
   local ended = outcome == 'completed' or outcome == 'failed'
@@ -326,7 +333,6 @@ for i = 1, count do
     end
     if type(written) == 'table' then
       -- Something else has taken the hash's place: nobody can run this job.
-      outcome = 'quarantined'
       verdicts[i] = 'gone'
       standing[i] = ''
       broken[#broken + 1] = now
@@ -371,21 +377,24 @@ for i = 1, count do
         failed[#failed + 1] = id
       end
     end
-    if level == 'all' or (ended and level == 'final') or ARGV[a + 12] == '1' or (outcome == 'quarantined' and level ~= 'none') then
-      local entry = { 'event', outcome, 'jobId', id, 'name', ARGV[a + 13] }
-      if outcome == 'failed' or outcome == 'retry' then
-        entry[#entry + 1] = 'reason'
-        entry[#entry + 1] = string.sub(ARGV[a + 4], 1, 1024)
+    if type(written) == 'table' then
+      if level ~= 'none' or ARGV[a + 12] == '1' then
+        redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', 'quarantined', 'jobId', id, 'name', ARGV[a + 13])
       end
-      if outcome == 'completed' or outcome == 'failed' or outcome == 'retry' then
-        entry[#entry + 1] = 'attempt'
-        entry[#entry + 1] = ARGV[a + 7]
+    elseif level == 'all' or (ended and level == 'final') or ARGV[a + 12] == '1' then
+      if outcome == 'completed' then
+        redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', outcome, 'jobId', id, 'name', ARGV[a + 13],
+          'attempt', ARGV[a + 7])
+      elseif ended then
+        redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', outcome, 'jobId', id, 'name', ARGV[a + 13],
+          'reason', string.sub(ARGV[a + 4], 1, 1024), 'attempt', ARGV[a + 7])
+      elseif outcome == 'retry' then
+        redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', outcome, 'jobId', id, 'name', ARGV[a + 13],
+          'reason', string.sub(ARGV[a + 4], 1, 1024), 'attempt', ARGV[a + 7], 'delay', delay)
+      else
+        redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', 'event', outcome, 'jobId', id, 'name', ARGV[a + 13],
+          'delay', delay)
       end
-      if not ended and outcome ~= 'quarantined' then
-        entry[#entry + 1] = 'delay'
-        entry[#entry + 1] = delay
-      end
-      redis.call('XADD', KEYS[10], 'MAXLEN', '~', history, '*', unpack(entry))
     end
   end
 end
@@ -425,7 +434,7 @@ if #joining > 0 then
   for i = 1, count do
     if groups[i] then
       turn = turn + 1
-      local a = 2 + 15 * (i - 1)
+      local a = 2 + 16 * (i - 1)
       local place = string.format('%07.0f|%016.0f', tonumber(ARGV[a + 10]), 0)
       redis.call('HSET', KEYS[15 + 3 * i], 'gpl', place)
       if not ringed[groups[i]] then
@@ -462,7 +471,7 @@ if #leaving > 0 then
   end
   if #front > 0 and not stopped then
     redis.call('ZADD', KEYS[9], 0, front[1])
-  elseif (opened or freed or #ranked + #joining > 0) and not stopped and redis.call('EXISTS', KEYS[9]) == 0 then
+  elseif (opened or opening or #ranked + #joining > 0) and not stopped and redis.call('EXISTS', KEYS[9]) == 0 then
     local head = first()
     if head then
       redis.call('ZADD', KEYS[9], 0, head)

@@ -34,7 +34,7 @@ func (r *runner) begin(l *lane, started script.PickStarted, token string, now in
 	envelope.AttemptsStarted = int(started.Starts)
 	envelope.ProcessedOn = wire.Timestamp(now)
 	envelope.ProcessedBy = r.worker
-	a := attempt{runner: r, order: r.started.Add(1), id: id, token: token, envelope: envelope}
+	a := attempt{runner: r, order: r.started.Add(1), id: id, token: token, envelope: envelope, damaged: err != nil}
 	a.settings = r.settingsOf(l, envelope)
 	route, known := r.routes[envelope.Name]
 	a.route = route
@@ -165,6 +165,7 @@ type attempt struct {
 	envelope Envelope
 	settings settings
 	held     *holding // while its handler runs
+	damaged  bool     // its record cannot be read
 }
 
 // reads reports whether this worker can decode a payload of the given codec.
@@ -294,6 +295,7 @@ func (a attempt) result(outcome script.SettleOutcome) result {
 		unique:   a.envelope.DeduplicationID,
 		until:    a.envelope.DeduplicationUntil,
 		keep:     true,
+		lone:     !a.damaged && a.envelope.Group == "",
 		announce: a.route.result && (outcome == script.SettleOutcomeCompleted || outcome == script.SettleOutcomeFailed),
 	}
 }

@@ -32,10 +32,10 @@ func (s *turnstile) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 
 func (s *turnstile) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if args := cmd.Args(); len(args) > 1 && args[1] == lua.Add().SHA1 {
+		if args := cmd.Args(); len(args) > 1 && args[1] == lua.Push().SHA1 {
 			s.mu.Lock()
 			s.calls++
-			s.jobs += (args[2].(int) - fixedKeys) / 2
+			s.jobs += args[2].(int) - fixedKeys
 			s.mu.Unlock()
 			<-s.open
 		}
@@ -55,8 +55,8 @@ func (s *turnstile) jobsOut() int {
 	return s.jobs
 }
 
-// fixedKeys is how many keys a call that adds jobs has beside two for each job.
-const fixedKeys = 14
+// fixedKeys is how many keys a call that adds plain jobs has beside one for each.
+const fixedKeys = 3
 
 // crowded returns a producer of a client of its own, whose calls that add jobs are
 // held.

@@ -36,9 +36,9 @@ func notPermitted(call script.Call, err error) error {
 	queue := queueOf(call)
 	return &StoreError{
 		Kind:   ErrPermission,
-		Op:     fmt.Sprintf("%s in queue %q", call.Script.Name, queue),
+		Op:     fmt.Sprintf("%s in queue %q", call.Script.Base(), queue),
 		Err:    &refusedRight{what: refusedInScript(call, queue, err.Error()), err: err},
-		Advice: adviceOf(call.Script.Name, queue),
+		Advice: adviceOf(call.Script.Base(), queue),
 	}
 }
 

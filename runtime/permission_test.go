@@ -54,9 +54,9 @@ func TestMissingRightOfAProducerIsNamed(t *testing.T) {
 		change(t, r.store, user, "+evalsha", "-hset")
 		// The script catches this error, and hands it on without its line.
 		caught := map[enginetest.Kind]string{enginetest.Valkey: "HSET", enginetest.Redis: "a command"}[r.engine.Kind]
-		requirePermission(t, add(), "run "+caught+" (add.lua)", rule)
+		requirePermission(t, add(), "run "+caught+" (push.lua)", rule)
 		change(t, r.store, user, "(+hset ~elsewhere)")
-		requirePermission(t, add(), "touch the key of a command (add.lua)", rule)
+		requirePermission(t, add(), "touch the key of a command (push.lua)", rule)
 		change(t, r.store, user, "+hset", "-lpush")
 		requirePermission(t, add(), "run LPUSH KEYS[2] (line ", rule)
 		change(t, r.store, user, "(+lpush ~elsewhere)")

@@ -20,7 +20,7 @@ const century = 100 * 365 * 24 * time.Hour
 
 // acknowledged reports whether replicas are to acknowledge what a call does.
 func (c *Client) acknowledged(call script.Call) bool {
-	return c.replicas > 0 && slices.Contains([]string{"add", "deliver", "replace", "settle"}, call.Script.Name)
+	return c.replicas > 0 && slices.Contains([]string{"add", "deliver", "replace", "settle"}, call.Script.Base())
 }
 
 // shortfall is a call that too few replicas have acknowledged in time.

@@ -26,14 +26,15 @@ type result struct {
 	unique   string // the key that the job came with
 	until    string // what releases it
 	keep     bool
-	announce bool
+	lone     bool   // it is known to be of no group
+	announce bool   // where the queue's level has no such event
 	report   string // the head of the report to the job's parent, empty for none
 }
 
 // released returns the unique key that the end of the job releases, if it is its
 // end.
 func (r result) released() string {
-	ended := r.outcome == script.SettleOutcomeCompleted || r.outcome == script.SettleOutcomeFailed
+	ended := r.ended()
 	switch r.until {
 	case string(script.AddUntilStarted): // released by the pick
 		return ""
@@ -44,6 +45,11 @@ func (r result) released() string {
 		return ""
 	}
 	return r.unique
+}
+
+// ended reports whether the result is the job's last.
+func (r result) ended() bool {
+	return r.outcome == script.SettleOutcomeCompleted || r.outcome == script.SettleOutcomeFailed
 }
 
 func (r result) bytes() int { return len(r.value) + len(r.trace) + len(r.report) }
@@ -77,8 +83,8 @@ func settleCall(level EventLevel, results []result) script.Settle {
 			Value: res.value, Trace: res.trace,
 			Delay:    ceilMilliseconds(res.delay),
 			Attempts: int64(res.attempts), Starts: int64(res.starts), Unknown: int64(res.unknown),
-			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce, Job: res.name, Unique: res.released(),
-			Report: []byte(res.report),
+			Priority: int64(res.priority), Keep: res.keep, Announce: res.announce && !(res.ended() && level != EventsNone), Job: res.name, Unique: res.released(),
+			Report: []byte(res.report), Groupless: res.lone,
 		}
 	}
 	return script.Settle{

@@ -26,6 +26,9 @@ func (p *parser) check() {
 	}
 	p.checkItems()
 	p.checkReplies()
+	if itself := s.Special(s.Name); itself != nil {
+		p.faultAt(itself.Position, "%q is this script; what is derived from it has a name of its own", s.Name)
+	}
 }
 
 func (p *parser) checkItems() {

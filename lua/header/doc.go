@@ -27,6 +27,7 @@
 //	--- @record results verdict word(added|exists) what happened
 //	--- @record results name string the name of the job that exists
 //	--- @error EMQARGS the call is malformed
+//	--- @special push history delay=0 outcome=completed|failed unique=
 //
 // The declarations, in the order in which they must stand:
 //
@@ -57,6 +58,10 @@
 //   - @record REPLY NAME KIND TEXT: an element of each record of the reply
 //     element REPLY, which is of kind records: one flat array, record by record.
 //   - @error CODE TEXT: an error reply whose first word is CODE.
+//   - @special NAME VALUES: the script NAME is derived from this one, for calls in
+//     which arguments stand at fixed values: NAME=VALUE for each, NAME=A|B if it
+//     is one of these, NAME alone for one that nothing looks at then. Further lines
+//     of the same name add to it. What is derived has a header of its own.
 //
 // The kinds: int, ms (integer milliseconds), flag (0 or 1), id (a job's id),
 // scheduler (a scheduler's id),

@@ -48,7 +48,7 @@ var faults = []struct {
 		`move.lua:17:13: it is declared twice that field "name" of "job" takes the value of "lease"`,
 	}},
 	{"wrong order", "--- @memory drains\n--- @key meta hash the queue's version\n", "--- @key meta hash the queue's version\n--- @memory drains\n", []string{
-		`move.lua:6:5: @memory stands too late; the order is @memory, @key, @each, @arg, @item, @field, @stores, @reply, @record, @error`,
+		`move.lua:6:5: @memory stands too late; the order is @memory, @key, @each, @arg, @item, @field, @stores, @reply, @record, @error, @special`,
 	}},
 	{"no memory", "--- @memory drains\n", "", []string{
 		`move.lua:1:1: no @memory: say whether the script is refused, drains or reads when memory is used up`,
@@ -171,6 +171,23 @@ var faults = []struct {
 	}},
 	{"code of an error", "EMQARGS", "EMQArgs", []string{
 		`move.lua:20:12: error code "EMQArgs" is not EMQ and capital letters`,
+	}},
+	{"special of itself", "return { 1", "--- @special move lease=1\nreturn { 1", []string{
+		`move.lua:21:14: "move" is this script; what is derived from it has a name of its own`,
+	}},
+	{"special of what is not there", "return { 1", "--- @special quick leas=1\nreturn { 1", []string{
+		`move.lua:21:14: no @arg or @item "leas" is declared (did you mean "lease"?)`,
+	}},
+	{"special of an id", "return { 1", "--- @special quick id\nreturn { 1", []string{
+		`move.lua:21:14: "id" is of kind id, which cannot be fixed`,
+	}},
+	{"special of no value", "return { 1", "--- @special quick lease=1|x outcome=lost\n--- @special quick lease=2\nreturn { 1", []string{
+		`move.lua:21:14: "x" is no value of "lease", which is of kind ms`,
+		`move.lua:21:14: "lost" is no value of "outcome", which is of kind word`,
+		`move.lua:22:14: "lease" is fixed twice`,
+	}},
+	{"special of nothing", "return { 1", "--- @special quick\nreturn { 1", []string{
+		`move.lua:21:5: @special lacks its text; write @special NAME TEXT`,
 	}},
 	{"error twice", "--- @error EMQARGS", "--- @error EMQARGS once\n--- @error EMQARGS", []string{
 		`move.lua:21:12: error EMQARGS is declared twice`,

@@ -2,6 +2,7 @@ package header
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/echomq/echomq-go/runtime/wire"
@@ -32,6 +33,7 @@ func init() {
 		{name: "reply", rank: 8, operands: []string{"NAME", "KIND"}, text: true, read: (*parser).readReply},
 		{name: "record", rank: 8, operands: []string{"REPLY", "NAME", "KIND"}, text: true, read: (*parser).readRecord},
 		{name: "error", rank: 9, operands: []string{"CODE"}, text: true, read: (*parser).readError},
+		{name: "special", rank: 10, operands: []string{"NAME"}, text: true, read: (*parser).readSpecial},
 	}
 }
 
@@ -211,5 +213,63 @@ func (p *parser) readError(operands []word, doc string) {
 		p.fault(code.column, "error %s is declared twice", code.text)
 	default:
 		p.script.Errors = append(p.script.Errors, ErrorReply{Position: p.position(code.column), Code: code.text, Doc: doc})
+	}
+}
+
+// readSpecial reads a line of what is fixed in a special; further lines add to it.
+func (p *parser) readSpecial(operands []word, text string) {
+	name := operands[0]
+	p.name(name)
+	special := p.script.Special(name.text)
+	if special == nil {
+		p.script.Specials = append(p.script.Specials, Special{Position: p.position(name.column), Name: name.text})
+		special = &p.script.Specials[len(p.script.Specials)-1]
+	}
+	for _, fixed := range strings.Fields(text) {
+		argument, list, valued := strings.Cut(fixed, "=")
+		value := SpecialValue{Name: argument}
+		if valued {
+			value.Words = strings.Split(list, "|")
+		}
+		var names []string
+		var declared *Value
+		for _, v := range slices.Concat(p.script.Args, p.script.Items) {
+			if names = append(names, v.Name); v.Name == argument {
+				declared = &v
+			}
+		}
+		switch {
+		case declared == nil:
+			p.fault(name.column, "no @arg or @item %q is declared%s", argument, Nearest(argument, names))
+			continue
+		case slices.ContainsFunc(special.Values, func(v SpecialValue) bool { return v.Name == argument }):
+			p.fault(name.column, "%q is fixed twice", argument)
+			continue
+		case declared.Kind == KindID, declared.Kind == KindScheduler:
+			p.fault(name.column, "%q is of kind %s, which cannot be fixed", argument, declared.Kind)
+			continue
+		}
+		for _, word := range value.Words {
+			if !declared.admits(word) {
+				p.fault(name.column, "%q is no value of %q, which is of kind %s", word, argument, declared.Kind)
+			}
+		}
+		special.Values = append(special.Values, value)
+	}
+}
+
+// admits reports whether a value can be fixed at the given one: numbers, flags and
+// words at any, texts at none.
+func (v *Value) admits(word string) bool {
+	switch v.Kind {
+	case KindInt, KindMS:
+		n, err := strconv.ParseInt(word, 10, 64)
+		return err == nil && strconv.FormatInt(n, 10) == word
+	case KindFlag:
+		return word == "0" || word == "1"
+	case KindWord:
+		return slices.Contains(v.Words, word)
+	default:
+		return word == ""
 	}
 }

@@ -26,6 +26,8 @@ type Script struct {
 	Replies []Reply
 	// Errors are the error replies that the script gives.
 	Errors []ErrorReply
+	// Specials are the scripts that are derived from this one.
+	Specials []Special
 }
 
 // Memory is what a script does with maxmemory reached.
@@ -168,6 +170,33 @@ type ErrorReply struct {
 	Position Position
 	Code     string
 	Doc      string
+}
+
+// Special is a script that is derived from another one, for calls in which
+// some arguments stand at fixed values.
+type Special struct {
+	Position Position
+	Name     string
+	Values   []SpecialValue
+}
+
+// SpecialValue is an argument, of the call or of its items, of which it is known
+// in a [Special] what it is: one of Words, as it is sent. Without words it is not
+// known, and nothing looks at it.
+type SpecialValue struct {
+	Name  string
+	Words []string
+}
+
+// Special returns the script called name that is derived from this one, nil if
+// there is none.
+func (s *Script) Special(name string) *Special {
+	for i := range s.Specials {
+		if s.Specials[i].Name == name {
+			return &s.Specials[i]
+		}
+	}
+	return nil
 }
 
 // KeyType returns the type of the key called name, the suffix of a queue's key

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/echomq/echomq-go/lua"
 )
 
 // Role is a part that a user of the store can have in a queue.
@@ -53,13 +55,20 @@ var scripts = map[Role][]string{
 	},
 }
 
-// Scripts returns the names of the scripts that the role calls, in order.
+// Scripts returns the names of the scripts that the role calls, those that are
+// derived from them among them, in order.
 func (r Role) Scripts() []string {
+	called := scripts[r]
 	if r == Operator {
-		all := slices.Sorted(slices.Values(slices.Concat(scripts[Producer], scripts[Worker], scripts[Flow], scripts[Operator])))
-		return slices.Compact(all)
+		called = slices.Concat(scripts[Producer], scripts[Worker], scripts[Flow], scripts[Operator])
 	}
-	return slices.Clone(scripts[r])
+	var names []string
+	for _, script := range lua.All() {
+		if slices.Contains(called, script.Base()) {
+			names = append(names, script.Name)
+		}
+	}
+	return names
 }
 
 // has reports whether the role includes what one of the others needs.

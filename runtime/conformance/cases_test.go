@@ -59,6 +59,7 @@ var situations = map[string]string{
 	"report lost, failed":       `failed zset a=900; a hash name=mail parentKey=emq:{mail}:p finishedOn=900 timestamp=800 lst="w:1 failed" failedReason=no`,
 	"unreported stub":           `a hash name=mail parentKey=emq:{mail}:p lst="w:1 completed"; outbox zset a=1000; outbox-body hash a="900 report emq:{mail}:p completed 0|fail|mail|a||mail"`,
 	"at its limit":              `meta hash version=echomq:2.0.0 blocked=limit limit=1; active zset a=1000; a:lock text w:1; a hash name=mail data=1 ats=1; wait list b; b hash name=mail data=1`,
+	"at its limit, a group":     `meta hash version=echomq:2.0.0 blocked=limit grouped=1; active zset a=1000; a:lock text w:1; a hash name=mail data=1 ats=1; groups zset g=1; grouped zset g|0000000|0000000000000001|b=0; b hash name=mail data=1 grp=g gpl=0000000|0000000000000001`,
 	"without a token":           `meta hash version=echomq:2.0.0 blocked=4000000000000 rate=1/1000; limiter hash level=0 interval=1000 at=4000000000000; wait list a; a hash name=mail data=1; active zset b=1000; b:lock text w:1; b hash name=mail data=1 ats=1`,
 	"blocked no more":           `meta hash version=echomq:2.0.0 blocked=limit; wait list b a; a hash name=mail data=1; b hash name=mail data=1`,
 	"lost at the limit":         `meta hash version=echomq:2.0.0 blocked=limit; active zset a=1000; a:lock text w:1; wait list b; b hash name=mail data=1`,
@@ -112,6 +113,14 @@ func calls() map[string]model.Caller {
 			{ID: jobID("d"), Name: "mail", Version: 1, Unique: "k", Until: "started"},
 			{ID: jobID("e"), Name: "mail", Version: 1, Unique: "k", Until: "started"},
 			{ID: jobID("f"), Name: "mail", Version: 1, Unique: "l", Until: "finished", Term: hour},
+		}},
+		"add of plain jobs": script.Add{Events: "final", History: 100, Items: []script.AddItem{
+			{ID: c, Name: "mail", Version: 1, Opts: []byte("{}")}, {ID: a, Name: "mail", Version: 1}, {ID: c, Name: "mail", Version: 1},
+		}},
+		"settle as completed": script.Settle{Events: "final", History: 100, Items: []script.SettleItem{
+			{ID: a, Token: "w:1", Outcome: "completed", Value: []byte("1"), Attempts: 1, Keep: true, Groupless: true},
+			{ID: b, Token: "w:1", Outcome: "completed", Value: []byte("1"), Attempts: 1, Keep: true, Groupless: true},
+			{ID: a, Token: "w:1", Outcome: "completed", Value: []byte("1"), Attempts: 1, Keep: true, Groupless: true},
 		}},
 		"add of nothing": script.Add{Events: "all", History: 100},
 

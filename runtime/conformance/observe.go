@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/echomq/echomq-go/lua"
 	"github.com/echomq/echomq-go/runtime/wire"
 )
 
@@ -92,10 +93,20 @@ func (o *observation) readVersion(ctx context.Context, admin redis.UniversalClie
 	return nil
 }
 
+// baseOf returns the name of the script from which the one called name is derived,
+// or its own.
+func baseOf(name string) string {
+	script, ok := lua.Lookup(name)
+	if !ok {
+		return name
+	}
+	return script.Base()
+}
+
 // shownRoundTrip returns an error if a part of a round trip was not seen.
 func shownRoundTrip(step Step) error {
 	missing := slices.DeleteFunc(slices.Clone(roundTrip), func(name string) bool {
-		return slices.ContainsFunc(step.Transitions, func(t Transition) bool { return t.Script == name })
+		return slices.ContainsFunc(step.Transitions, func(t Transition) bool { return baseOf(t.Script) == name })
 	})
 	if len(missing) == 0 {
 		return nil

@@ -55,6 +55,7 @@ type stage struct {
 // stages are the steps, in order.
 var stages = []stage{
 	{"plain", "a job is added, and a worker that waits for it runs it", (*trip).plain},
+	{"quiet", "a job of a producer that writes no event", (*trip).quiet},
 	{"prioritized", "a job with a priority", (*trip).prioritized},
 	{"delayed", "a job that is due in a while is promoted then", (*trip).delayed},
 	{"retried", "a job fails once, comes back, and completes", (*trip).retried},

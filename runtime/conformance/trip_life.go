@@ -18,6 +18,17 @@ func (t *trip) plain(ctx context.Context) error {
 	return t.complete(ctx, "plain")
 }
 
+func (t *trip) quiet(ctx context.Context) error {
+	spec := t.spec()
+	spec.Events = echomq.EventsFinal
+	handle, err := echomq.Enqueue(ctx, echomq.NewProducer(t.client, spec), t.job(), errand{Case: "quiet"})
+	if err != nil {
+		return err
+	}
+	t.ended = append(t.ended, handle.ID)
+	return awaitResult(ctx, handle, "done: quiet")
+}
+
 func (t *trip) prioritized(ctx context.Context) error {
 	return t.complete(ctx, "prioritized", echomq.Priority(3))
 }

@@ -152,7 +152,8 @@ func signal(channel chan struct{}) {
 	}
 }
 
-// scriptOf returns the name of the script that a command calls, or "".
+// scriptOf returns the name of the script that a command calls, or of that from
+// which it is derived; or "".
 func scriptOf(cmd redis.Cmder) string {
 	args := cmd.Args()
 	if len(args) < 2 || args[0] != "evalsha" {
@@ -160,7 +161,7 @@ func scriptOf(cmd redis.Cmder) string {
 	}
 	for _, one := range lua.All() {
 		if args[1] == one.SHA1 {
-			return one.Name
+			return one.Base()
 		}
 	}
 	return ""

@@ -8,8 +8,9 @@ import (
 	"github.com/echomq/echomq-go/lua/header"
 )
 
-// generateCall writes the typed call of one script.
-func generateCall(s script, taken map[string]string) ([]byte, error) {
+// generateCall writes the typed call of one script, which is that of a script
+// derived from it where that is enough.
+func generateCall(s script, derived []script, taken map[string]string) ([]byte, error) {
 	n, err := newNames(s, taken)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,15 @@ func generateCall(s script, taken map[string]string) ([]byte, error) {
 	f.line(")")
 	c := &callWriter{file: f, script: s, names: n}
 	c.arguments()
-	c.call()
+	c.line("")
+	c.line("// Call builds the call for queue.")
+	c.call("Call", s, derived)
+	for _, d := range derived {
+		c.admits(d)
+		c.line("")
+		c.line("// %s builds the call of %s.lua, which is enough if %s is true.", lowerName(d.Name), d.Name, admitsName(d))
+		c.call(lowerName(d.Name), d, nil)
+	}
 	c.replyTypes()
 	c.decode()
 	c.wordTypes()
@@ -108,12 +117,15 @@ func argument(receiver string, v header.Value) string {
 	}
 }
 
-// call writes the method that builds KEYS and ARGV.
-func (c *callWriter) call() {
-	s, n := c.script, c.names
-	c.line("")
-	c.line("// Call builds the call for queue.")
-	c.line("func (c %s) Call(queue wire.Queue) Call {", n.call)
+// call writes a method that builds KEYS and ARGV of a script, or has a derived one
+// do it.
+func (c *callWriter) call(method string, s script, derived []script) {
+	c.line("func (c %s) %s(queue wire.Queue) Call {", c.names.call, method)
+	for _, d := range derived {
+		c.line("if c.%s() {", admitsName(d))
+		c.line("return c.%s(queue)", lowerName(d.Name))
+		c.line("}")
+	}
 	c.line("keys := make([]string, 0, %s)", capacity(len(s.Keys), len(s.Each)))
 	c.line("keys = append(keys,")
 	for _, key := range s.Keys {
@@ -125,7 +137,7 @@ func (c *callWriter) call() {
 	if len(s.Items) > 0 {
 		c.line("for i := range c.%s {", itemsField)
 		c.line("item := &c.%s[i]", itemsField)
-		c.appendKeys()
+		c.appendKeys(s)
 		c.appendArguments("item", s.Items)
 		c.line("}")
 	}
@@ -134,22 +146,88 @@ func (c *callWriter) call() {
 }
 
 func capacity(fixed, each int) string {
-	switch each {
-	case 0:
+	items := fmt.Sprintf("%d*len(c.%s)", each, itemsField)
+	switch {
+	case each == 0:
 		return fmt.Sprint(fixed)
-	case 1:
-		return fmt.Sprintf("%d+len(c.%s)", fixed, itemsField)
-	default:
-		return fmt.Sprintf("%d+%d*len(c.%s)", fixed, each, itemsField)
+	case each == 1:
+		items = fmt.Sprintf("len(c.%s)", itemsField)
 	}
+	if fixed == 0 {
+		return items
+	}
+	return fmt.Sprintf("%d+%s", fixed, items)
 }
 
-func (c *callWriter) appendKeys() {
-	if len(c.script.Each) == 0 {
+func admitsName(derived script) string { return "admits" + upperName(derived.Name) }
+
+// admits writes the method that tells whether a derived script is enough.
+func (c *callWriter) admits(d script) {
+	var call, items []string
+	for _, fixed := range d.special.Values {
+		if len(fixed.Words) == 0 {
+			continue
+		}
+		for _, v := range c.script.Args {
+			if v.Name == fixed.Name {
+				call = append(call, other("c", v, fixed.Words))
+			}
+		}
+		for _, v := range c.script.Items {
+			if v.Name == fixed.Name {
+				items = append(items, other("item", v, fixed.Words))
+			}
+		}
+	}
+	c.line("")
+	c.line("// %s reports whether %s.lua is enough for the call.", admitsName(d), d.Name)
+	c.line("func (c %s) %s() bool {", c.names.call, admitsName(d))
+	if len(call) > 0 {
+		c.line("if %s {", strings.Join(call, " ||\n"))
+		c.line("return false")
+		c.line("}")
+	}
+	if len(items) > 0 {
+		c.line("for i := range c.%s {", itemsField)
+		c.line("item := &c.%s[i]", itemsField)
+		c.line("if %s {", strings.Join(items, " ||\n"))
+		c.line("return false")
+		c.line("}")
+		c.line("}")
+	}
+	c.line("return true")
+	c.line("}")
+}
+
+// other is the Go expression that an argument has another value than the given.
+func other(receiver string, v header.Value, words []string) string {
+	field := receiver + "." + upperName(v.Name)
+	var all []string
+	for _, word := range words {
+		switch v.Kind {
+		case header.KindInt, header.KindMS:
+			all = append(all, fmt.Sprintf("%s != %s", field, word))
+		case header.KindFlag:
+			if word == "0" {
+				all = append(all, field)
+			} else {
+				all = append(all, "!"+field)
+			}
+		case header.KindBytes:
+			all = append(all, fmt.Sprintf("len(%s) > 0", field))
+		default:
+			all = append(all, fmt.Sprintf("%s != %q", field, word))
+		}
+	}
+	return strings.Join(all, " && ")
+}
+
+func (c *callWriter) appendKeys(s script) {
+	if len(s.Each) == 0 {
 		return
 	}
 	var keys []string
-	for _, key := range c.script.Each {
+	for _, key := range s.Each {
 		switch {
 		case key.Of == header.KindScheduler:
 			keys = append(keys, "queue.SchedulerKey(item.Scheduler)")

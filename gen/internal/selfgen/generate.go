@@ -26,7 +26,11 @@ func generate(from source) (map[string][]byte, error) {
 	}
 	taken := baseNames()
 	for _, script := range from.scripts {
-		content, err := generateCall(script, taken)
+		if script.special != nil {
+			files[script.file()] = script.text
+			continue
+		}
+		content, err := generateCall(script, from.derivedFrom(script.Name), taken)
 		if err != nil {
 			return nil, err
 		}

@@ -34,6 +34,7 @@ type calling struct {
 	Reply       string `json:"reply"`
 	Errors      string `json:"errors"`
 	Memory      string `json:"memory"`
+	Specials    string `json:"specials"`
 }
 
 type described struct {
@@ -57,18 +58,27 @@ type manifestField struct {
 }
 
 type manifestScript struct {
-	Name        string          `json:"name"`
-	File        string          `json:"file"`
-	SHA1        string          `json:"sha1"`
-	Description string          `json:"description"`
-	Memory      header.Memory   `json:"memory"`
-	Keys        []manifestKey   `json:"keys"`
-	Each        []manifestEach  `json:"each"`
-	Args        []manifestValue `json:"args"`
-	Items       []manifestValue `json:"items"`
-	Fields      []scriptField   `json:"fields"`
-	Reply       []manifestValue `json:"reply"`
-	Errors      []manifestError `json:"errors"`
+	Name        string            `json:"name"`
+	File        string            `json:"file"`
+	SHA1        string            `json:"sha1"`
+	Of          string            `json:"of,omitempty"`
+	Description string            `json:"description"`
+	Memory      header.Memory     `json:"memory"`
+	Keys        []manifestKey     `json:"keys"`
+	Each        []manifestEach    `json:"each"`
+	Args        []manifestValue   `json:"args"`
+	Items       []manifestValue   `json:"items"`
+	Fields      []scriptField     `json:"fields"`
+	Reply       []manifestValue   `json:"reply"`
+	Errors      []manifestError   `json:"errors"`
+	Specials    []manifestSpecial `json:"specials,omitempty"`
+}
+
+// manifestSpecial is a script that is enough for calls in which the values of arguments
+// are among those given.
+type manifestSpecial struct {
+	Name   string              `json:"name"`
+	Values map[string][]string `json:"values"`
 }
 
 type manifestKey struct {
@@ -163,7 +173,7 @@ func manifestFields(fields []hashField) []manifestField {
 
 func newManifestScript(s script, long map[string]map[string]string) manifestScript {
 	out := manifestScript{
-		Name: s.Name, File: s.Name + ".lua", SHA1: s.sha1, Memory: s.Memory,
+		Name: s.Name, File: s.Name + ".lua", SHA1: s.sha1, Of: s.of, Memory: s.Memory,
 		Description: strings.Join(strings.Fields(s.Doc), " "),
 		Keys:        []manifestKey{}, Each: []manifestEach{}, Fields: []scriptField{}, Errors: []manifestError{},
 		Args: s.arguments(s.Args), Items: s.arguments(s.Items), Reply: []manifestValue{},
@@ -183,6 +193,15 @@ func newManifestScript(s script, long map[string]map[string]string) manifestScri
 		value := newManifestValue(reply.Value)
 		value.Record = manifestValues(reply.Record)
 		out.Reply = append(out.Reply, value)
+	}
+	for _, declared := range s.Specials {
+		values := map[string][]string{}
+		for _, fixed := range declared.Values {
+			if len(fixed.Words) > 0 {
+				values[fixed.Name] = fixed.Words
+			}
+		}
+		out.Specials = append(out.Specials, manifestSpecial{Name: declared.Name, Values: values})
 	}
 	for _, e := range s.Errors {
 		out.Errors = append(out.Errors, manifestError{Code: e.Code, Description: e.Doc})

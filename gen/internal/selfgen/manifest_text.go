@@ -12,6 +12,7 @@ var callingRules = calling{
 	Reply:       "an array of exactly the elements of \"reply\", in order",
 	Errors:      "an error reply whose first word is one of the codes in \"errors\"; the whole call is refused, nothing was written",
 	Memory:      "with maxmemory reached the script is refused before it wrote anything (refused), goes on because its first write frees memory (drains), or writes nothing (reads)",
+	Specials:    "scripts that are derived from this one (\"of\" is the way back) and do the same with fewer keys and arguments, for calls in which each argument and each item's that \"values\" names has one of the values there; its reply is that of this script. No runtime needs to use them.",
 }
 
 // kinds describe the kinds of arguments and of elements of a reply.

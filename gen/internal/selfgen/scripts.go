@@ -13,7 +13,7 @@ func generateScripts(scripts []script) ([]byte, error) {
 	f.line("// scripts are all scripts, in the order of the names.")
 	f.line("var scripts = [...]Script{")
 	for _, s := range scripts {
-		f.line("newScript(%q, %sSource),", s.Name, lowerName(s.Name))
+		f.line("newScript(%q, %q, %sSource),", s.Name, s.of, lowerName(s.Name))
 	}
 	f.line("}")
 	for i, s := range scripts {

@@ -43,7 +43,9 @@ func (s *State) settleOne(level script.SettleEvents, item script.SettleItem, now
 	}
 	delete(s.Locks, id)
 	delete(s.Active, id)
-	back.left = append(back.left, id)
+	if !item.Groupless {
+		back.left = append(back.left, id)
+	}
 	s.releaseKey(item.Unique, id)
 	gone := script.SettleResult{Verdict: script.SettleVerdictGone}
 	ended := item.Outcome == script.SettleOutcomeCompleted || item.Outcome == script.SettleOutcomeFailed

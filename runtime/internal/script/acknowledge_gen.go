@@ -33,7 +33,7 @@ func (c Acknowledge) Call(queue wire.Queue) Call {
 		queue.Key("outbox"),
 		queue.Key("outbox-body"),
 	)
-	args := make([]any, 0, 0+2*len(c.Items))
+	args := make([]any, 0, 2*len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		keys = append(keys, queue.Job(item.ID))

@@ -17,8 +17,10 @@ type calling struct {
 // callings are those of every script, once each.
 var callings = []calling{
 	{"add", 130, func(w *world, _ *worker) model.Caller { return w.someAdd() }},
+	{"push", 50, func(w *world, _ *worker) model.Caller { return w.somePush() }},
 	{"pick", 150, func(w *world, by *worker) model.Caller { return w.somePick(by) }},
 	{"settle", 190, func(w *world, by *worker) model.Caller { return w.someSettle(by) }},
+	{"complete", 40, func(w *world, by *worker) model.Caller { return w.someComplete(by) }},
 	{"extend", 20, func(w *world, by *worker) model.Caller { return w.someExtend(by) }},
 	{"leave", 10, func(w *world, by *worker) model.Caller { return w.someLeave(by) }},
 	{"progress", 15, func(w *world, by *worker) model.Caller { return w.someProgress(by) }},

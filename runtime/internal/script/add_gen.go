@@ -77,6 +77,9 @@ type AddItem struct {
 
 // Call builds the call for queue.
 func (c Add) Call(queue wire.Queue) Call {
+	if c.admitsPush() {
+		return c.push(queue)
+	}
 	keys := make([]string, 0, 14+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
@@ -124,6 +127,53 @@ func (c Add) Call(queue wire.Queue) Call {
 		)
 	}
 	return Call{Script: lua.Add(), Keys: keys, Args: args}
+}
+
+// admitsPush reports whether push.lua is enough for the call.
+func (c Add) admitsPush() bool {
+	if c.Events != "none" && c.Events != "final" {
+		return false
+	}
+	for i := range c.Items {
+		item := &c.Items[i]
+		if item.Codec != "" ||
+			item.Version != 1 ||
+			item.Delay != 0 ||
+			item.Due != 0 ||
+			item.Priority != 0 ||
+			item.Parent != "" ||
+			item.Children != 0 ||
+			len(item.Edges) > 0 ||
+			len(item.Delivery) > 0 ||
+			item.Unique != "" ||
+			item.Term != 0 ||
+			item.Group != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// push builds the call of push.lua, which is enough if admitsPush is true.
+func (c Add) push(queue wire.Queue) Call {
+	keys := make([]string, 0, 3+len(c.Items))
+	keys = append(keys,
+		queue.Key("meta"),
+		queue.Key("wait"),
+		queue.Key("marker"),
+	)
+	args := make([]any, 0, 4*len(c.Items))
+	for i := range c.Items {
+		item := &c.Items[i]
+		keys = append(keys, queue.Job(item.ID))
+		args = append(args,
+			item.ID.String(),
+			item.Name,
+			item.Data,
+			item.Opts,
+		)
+	}
+	return Call{Script: lua.Push(), Keys: keys, Args: args}
 }
 
 // AddReply is the reply to [Add].

@@ -42,7 +42,7 @@ func (c Declare) Call(queue wire.Queue) Call {
 	keys = append(keys,
 		queue.Key("meta"),
 	)
-	args := make([]any, 0, 0+5*len(c.Items))
+	args := make([]any, 0, 5*len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		args = append(args,

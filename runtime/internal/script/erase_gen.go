@@ -39,7 +39,7 @@ func (c Erase) Call(queue wire.Queue) Call {
 		queue.Key("groups"),
 		queue.Key("group-active"),
 	)
-	args := make([]any, 0, 0+len(c.Items))
+	args := make([]any, 0, len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		keys = append(keys, queue.Job(item.ID), queue.JobKey(item.ID, "lock"), queue.JobKey(item.ID, "logs"), queue.JobKey(item.ID, "dependencies"), queue.JobKey(item.ID, "processed"), queue.JobKey(item.ID, "failed"))

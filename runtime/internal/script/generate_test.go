@@ -122,6 +122,20 @@ func (w *world) someAdd() model.Caller {
 	return call
 }
 
+// somePush adds as most jobs are: they run at once, and have nothing more than a
+// payload.
+func (w *world) somePush() model.Caller {
+	call, _ := w.someAdd().(script.Add)
+	if len(call.Items) == 0 {
+		return nil
+	}
+	call.Events = one(w, script.AddEventsFinal, script.AddEventsNone)
+	for i, item := range call.Items {
+		call.Items[i] = script.AddItem{ID: item.ID, Name: item.Name, Data: item.Data, Version: 1, Opts: item.Opts}
+	}
+	return call
+}
+
 func (w *world) someAddItem(id wire.JobID) script.AddItem {
 	item := script.AddItem{
 		ID: id, Name: one(w, "mail", "report"), Data: make([]byte, one(w, 1, 10, 80)), Codec: one(w, "", "", "pb"),

@@ -34,7 +34,7 @@ func (c Heal) Call(queue wire.Queue) Call {
 		queue.Key("dedup"),
 		queue.Key("dedup-due"),
 	)
-	args := make([]any, 0, 0+2*len(c.Items))
+	args := make([]any, 0, 2*len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		keys = append(keys, queue.Job(item.ID))

@@ -64,8 +64,28 @@ func (w *world) someSettle(by *worker) model.Caller {
 		case w.state.Cancelled(held.id) && w.chance(40):
 			item.Outcome, item.Delay, item.Report = script.SettleOutcomeRetry, 1, nil
 		}
+		_, grouped := w.state.Groups.Of[held.id]
+		item.Groupless = !grouped && w.chance(60)
 		item.Unique = w.released(held, item)
 		call.Items = append(call.Items, item)
+	}
+	if len(call.Items) == 0 {
+		return nil
+	}
+	return call
+}
+
+// someComplete settles as most jobs end: they are completed, and kept.
+func (w *world) someComplete(by *worker) model.Caller {
+	call := script.Settle{Events: script.SettleEvents(w.level()), History: 1000}
+	for _, held := range w.holdings(by, !w.chance(10)) {
+		if _, grouped := w.state.Groups.Of[held.id]; grouped || held.unique != "" || held.parent != "" {
+			continue
+		}
+		call.Items = append(call.Items, script.SettleItem{
+			ID: jobID(held.id), Token: held.token, Outcome: script.SettleOutcomeCompleted, Value: []byte(one(w, "", "a value")),
+			Attempts: held.attempts + 1, Starts: held.starts, Keep: true, Job: "mail", Groupless: true,
+		})
 	}
 	if len(call.Items) == 0 {
 		return nil

@@ -33,7 +33,7 @@ func (c Inspect) Call(queue wire.Queue) Call {
 		queue.Key("quarantine"),
 		queue.Key("waiting-children"),
 	)
-	args := make([]any, 0, 0+len(c.Items))
+	args := make([]any, 0, len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		keys = append(keys, queue.Job(item.ID))

@@ -7,7 +7,7 @@ var groupMutations = []mutation{
 	{"add", "the job does not know its place", "redis.call('HSET', KEYS[13 + 2 * i], 'gpl', place)", ""},
 	{"add", "the group is not in the ring", "redis.call('ZADD', KEYS[13], 'NX', unpack(ring))", ""},
 	{"add", "a group that has its turn goes to the back", "redis.call('ZADD', KEYS[13], 'NX', unpack(ring))", "redis.call('ZADD', KEYS[13], unpack(ring))"},
-	{"add", "nobody is woken for a group", "#waiting + #ranked + #joining > 0 and not stopped", "#waiting + #ranked > 0 and not stopped"},
+	{"add", "nobody is woken for a group", "#ranked + #joining > 0 and not stopped", "#ranked > 0 and not stopped"},
 	{"add", "a group at its limit wakes a worker", "if group[1] and tonumber(group[2]) < 4503599627370496 then", "if group[1] then"},
 
 	{"pick", "the group limit is not kept", "math.max(math.min(share, perGroup - running[r]), 0)", "share"},
@@ -29,7 +29,7 @@ var groupMutations = []mutation{
 	{"settle", "a job counts for ever", "redis.call('HDEL', KEYS[17], unpack(gone))", ""},
 	{"settle", "the number of a group does not fall", "0 - fewer[parted[p]]) < 1", "0) < 1"},
 	{"settle", "a group stays at its limit", "redis.call('ZADD', KEYS[15], unpack(ring))\n  end", "end"},
-	{"settle", "nobody is woken for a group that has room", "(opened or freed or", "(opened or"},
+	{"settle", "nobody is woken for a group that has room", "(opened or opening or", "(opened or"},
 	{"settle", "a job comes back to the others", "elseif not ended and group[id] then", "elseif false then"},
 	{"settle", "a job comes back behind its group", "tonumber(ARGV[a + 10]), 0)", "tonumber(ARGV[a + 10]), turn)"},
 	{"recover", "a job counts for ever", "redis.call('HDEL', KEYS[11], unpack(gone))", ""},

@@ -19,7 +19,7 @@ var limitMutations = []mutation{
 	{"pick", "it stays blocked", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
 
 	{"settle", "the limit is not opened", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
-	{"settle", "nobody is woken for the slot", "elseif (opened or freed", "elseif (freed"},
+	{"settle", "nobody is woken for the slot", "elseif (opened or opening", "elseif (opening"},
 	{"recover", "the limit is not opened", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
 	{"recover", "nobody is woken for the slot", "elseif (opened or freed", "elseif (freed"},
 	{"add", "wakes a worker of a blocked queue", "or meta[3] == 'limit' or", "or"},

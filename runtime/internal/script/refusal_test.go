@@ -57,7 +57,14 @@ func wellFormed() map[string]model.Caller {
 		"pick": script.Pick{Events: "all", History: 100, Token: "w:2", Worker: "w", Lease: 1000, Want: 2, Window: 2,
 			Limit: much, Payload: much, Items: []script.PickItem{{ID: jobID("w1")}, {ID: jobID("r1"), Reservation: "w:1"}}},
 		"settle": script.Settle{Events: "all", History: 100, Items: []script.SettleItem{
-			{ID: jobID("a1"), Token: "w:1", Outcome: "retry", Delay: 5}, {ID: jobID("w1"), Token: "w:1", Outcome: "failed"},
+			{ID: jobID("a1"), Token: "w:1", Outcome: "retry", Delay: 5}, {ID: jobID("w1"), Token: "w:1", Outcome: "release"},
+		}},
+		"push": script.Add{Events: "final", History: 100, Items: []script.AddItem{
+			{ID: jobID("n1"), Name: "mail", Version: 1}, {ID: jobID("n2"), Name: "mail", Version: 1, Opts: []byte("{}")},
+		}},
+		"complete": script.Settle{Events: "all", History: 100, Items: []script.SettleItem{
+			{ID: jobID("a1"), Token: "w:1", Outcome: "completed", Attempts: 1, Keep: true, Groupless: true},
+			{ID: jobID("w1"), Token: "w:1", Outcome: "completed", Attempts: 1, Keep: true, Groupless: true},
 		}},
 		"override": script.Override{Limit: "3", Rate: "5/1000"},
 		"cancel": script.Cancel{Events: "all", History: 100, Mark: "cancelled", Items: []script.CancelItem{
@@ -239,7 +246,7 @@ var limits = map[string][]string{
 	"collect least": {"0"}, "collect most": {"0"}, "collect check": {"0"}, "verify bytes": {"-1"}, "deliver history": {"-1"},
 	"pick cap": {"-1", "2147483648"}, "pick tokens": {"-1", "1000001"}, "pick interval": {"-1", "2678400001"},
 	"change history": {"-1"}, "change priority": {"-2", "2097152"}, "change delay": {"-2"}, "change due": {"-1"},
-	"add history": {"-1"}, "pick history": {"-1"}, "settle history": {"-1"}, "promote history": {"-1"}, "recover history": {"-1"},
+	"add history": {"-1"}, "pick history": {"-1"}, "settle history": {"-1"}, "complete history": {"-1"}, "promote history": {"-1"}, "recover history": {"-1"},
 	"remove history": {"-1"}, "retry history": {"-1"}, "drain history": {"-1"}, "expel history": {"-1"},
 	"list limit": {"0", "501"}, "view limit": {"-1"}, "drain take": {"0", "501"},
 	"sweep from": {"-1"}, "sweep limit": {"0", "501"}, "sweep hold": {"0", "86400001"},

@@ -71,7 +71,7 @@ func (c Schedule) Call(queue wire.Queue) Call {
 		queue.Key("schedulers"),
 		queue.Key("marker"),
 	)
-	args := make([]any, 0, 0+18*len(c.Items))
+	args := make([]any, 0, 18*len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		keys = append(keys, queue.SchedulerKey(item.Scheduler))

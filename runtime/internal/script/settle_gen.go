@@ -75,10 +75,15 @@ type SettleItem struct {
 	Report []byte
 	// Unique: the unique key that the job's end releases; empty for none.
 	Unique string
+	// Groupless: whether the job is known to be of no group.
+	Groupless bool
 }
 
 // Call builds the call for queue.
 func (c Settle) Call(queue wire.Queue) Call {
+	if c.admitsComplete() {
+		return c.complete(queue)
+	}
 	keys := make([]string, 0, 17+3*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
@@ -99,7 +104,7 @@ func (c Settle) Call(queue wire.Queue) Call {
 		queue.Key("grouped"),
 		queue.Key("group-active"),
 	)
-	args := make([]any, 0, 2+15*len(c.Items))
+	args := make([]any, 0, 2+16*len(c.Items))
 	args = append(args,
 		string(c.Events),
 		c.History,
@@ -123,9 +128,63 @@ func (c Settle) Call(queue wire.Queue) Call {
 			item.Job,
 			item.Report,
 			item.Unique,
+			flag(item.Groupless),
 		)
 	}
 	return Call{Script: lua.Settle(), Keys: keys, Args: args}
+}
+
+// admitsComplete reports whether complete.lua is enough for the call.
+func (c Settle) admitsComplete() bool {
+	for i := range c.Items {
+		item := &c.Items[i]
+		if item.Outcome != "completed" ||
+			len(item.Trace) > 0 ||
+			item.Delay != 0 ||
+			!item.Keep ||
+			item.Announce ||
+			len(item.Report) > 0 ||
+			item.Unique != "" ||
+			!item.Groupless {
+			return false
+		}
+	}
+	return true
+}
+
+// complete builds the call of complete.lua, which is enough if admitsComplete is true.
+func (c Settle) complete(queue wire.Queue) Call {
+	keys := make([]string, 0, 11+2*len(c.Items))
+	keys = append(keys,
+		queue.Key("meta"),
+		queue.Key("wait"),
+		queue.Key("prioritized"),
+		queue.Key("delayed"),
+		queue.Key("active"),
+		queue.Key("completed"),
+		queue.Key("quarantine"),
+		queue.Key("marker"),
+		queue.Key("events"),
+		queue.Key("groups"),
+		queue.Key("grouped"),
+	)
+	args := make([]any, 0, 2+5*len(c.Items))
+	args = append(args,
+		string(c.Events),
+		c.History,
+	)
+	for i := range c.Items {
+		item := &c.Items[i]
+		keys = append(keys, queue.Job(item.ID), queue.JobKey(item.ID, "lock"))
+		args = append(args,
+			item.ID.String(),
+			item.Token,
+			item.Value,
+			item.Attempts,
+			item.Job,
+		)
+	}
+	return Call{Script: lua.Complete(), Keys: keys, Args: args}
 }
 
 // SettleReply is the reply to [Settle].

@@ -27,7 +27,7 @@ func (c Unschedule) Call(queue wire.Queue) Call {
 		queue.Key("meta"),
 		queue.Key("schedulers"),
 	)
-	args := make([]any, 0, 0+len(c.Items))
+	args := make([]any, 0, len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		keys = append(keys, queue.SchedulerKey(item.Scheduler))
