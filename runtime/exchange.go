@@ -16,8 +16,7 @@ func (r *runner) exchangeLoop() {
 	defer close(r.exchanged)
 	x := &r.exchanger.main
 	for r.store.Err() == nil {
-		// Handlers that are short end before the next round trip, and share it.
-		goruntime.Gosched()
+		r.yield()
 		settle, pick, over := r.plan()
 		if over {
 			return
@@ -27,6 +26,23 @@ func (r *runner) exchangeLoop() {
 			continue
 		}
 		r.trade(x, settle, pick)
+	}
+}
+
+// yield lets handlers that are short end before the next round trip, and share it:
+// for as long as more of them do, up to a full trip and for no longer than a round
+// trip takes nearby. It waits for nothing, and returns at once if nothing else can run.
+func (r *runner) yield() {
+	begun := time.Now()
+	for ended := -1; ; {
+		goruntime.Gosched()
+		r.mu.Lock()
+		more := len(r.results) > ended && len(r.results) < fullTrip && r.running > 0
+		ended = len(r.results)
+		r.mu.Unlock()
+		if !more || time.Since(begun) > yieldLimit {
+			return
+		}
 	}
 }
 
@@ -74,7 +90,9 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	}
 	l.pick = pick
 	over = r.stopping && r.running == 0 && len(settle) == 0 && pick == nil && !x.waiting && others
-	r.out = !over && (len(settle) > 0 || pick != nil)
+	if r.left = (time.Time{}); len(settle) > 0 || pick != nil {
+		r.left = time.Now()
+	}
 	return settle, pick, over
 }
 
@@ -103,9 +121,11 @@ func (r *runner) newPick(l *lane, slots int) *script.Pick {
 	}
 	x.window = x.window[next:] // the other lane declares what comes after
 	// What is known of the next ids lasts for a while: it is asked for rarely, and
-	// then for enough.
+	// then for enough. Where others take them first it is of no use.
 	window := minWindow
-	if slots := min(r.config.concurrency, maxBatch); len(x.window) < slots {
+	if slots := min(r.config.concurrency, maxBatch); x.misses >= maxMisses {
+		window = 1
+	} else if len(x.window) < slots {
 		window = min(2*slots, maxBatch)
 	}
 	bounds := r.config.limits
@@ -278,6 +298,7 @@ func (r *runner) look(l *lane, pick script.Pick, reply script.PickReply) {
 		}
 	}
 	l.claimed = 0
+	x.judge(pick, reply)
 	more := len(reply.Window) > 0 && !reply.Blocked
 	if x.by == l || reply.Now > x.seen {
 		x.hungry, x.seen, x.by = more, reply.Now, l
@@ -289,10 +310,35 @@ func (r *runner) look(l *lane, pick script.Pick, reply script.PickReply) {
 	} else if more {
 		x.hungry = true // the other lane has looked later, or at the same time
 	}
+	if x.misses >= maxMisses {
+		x.window = x.window[:min(1, len(x.window))]
+	}
 	x.hungry = x.hungry || len(x.reserved) > 0
 	if reply.Ready > 0 {
 		// Rounded up, as the server's clock shows whole milliseconds only.
 		x.ready = time.Now().Add(milliseconds(reply.Ready-reply.Now) + time.Millisecond)
+	}
+}
+
+// judge counts picks in a row that took jobs of which none had been believed to come
+// next. With many others that pick it is nearly all of them; a belief costs the store
+// and this process as much as a fiftieth of a round trip, so that one is declared then
+// and not as many as there are slots, until it is right again. The caller holds the
+// lock.
+func (x *exchangerState) judge(pick script.Pick, reply script.PickReply) {
+	first := slices.IndexFunc(pick.Items, func(item script.PickItem) bool { return item.Reservation == "" })
+	if pick.Again || first < 0 {
+		return
+	}
+	// What is redeemed is started first, and a belief that is no more than reserved
+	// stands in front of what was not declared.
+	beliefs := pick.Items[first:]
+	started, reserved := reply.Started, reply.Reserved
+	switch {
+	case len(started) > 0 && declares(beliefs, []string{started[len(started)-1].ID}), declares(beliefs, reserved[:min(1, len(reserved))]):
+		x.misses = 0
+	case len(reserved) > 0:
+		x.misses++
 	}
 }
 
@@ -356,6 +402,13 @@ func (r *runner) settled(x *lane, sent []result, a answer) bool {
 
 // minWindow is how many of the next ids a small pick asks for.
 const minWindow = 8
+
+// yieldLimit bounds for how long a lane that could go lets handlers run.
+const yieldLimit = 200 * time.Microsecond
+
+// maxMisses is how many picks in a row may be wrong about all of what comes next,
+// before no more than one id is asked for.
+const maxMisses = 2
 
 // maxRefusals is how often a settle may be refused, as opposed to lost, before
 // its jobs are left to their leases.

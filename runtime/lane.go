@@ -17,6 +17,7 @@ type exchangerState struct {
 	final    bool              // the last pick of a stopping runner was sent
 	reserved []script.PickItem // held for us, to be declared
 	window   []string          // what comes next, as last seen
+	misses   int               // picks in a row that were wrong about it
 	seen     int64             // the server's clock when it was
 	by       *lane             // that saw it
 	main     lane
@@ -62,11 +63,16 @@ func (l *lane) again() *script.Pick {
 	return pick
 }
 
-// The second lane goes out for so many jobs, or for a quarter of the slots where
-// that is less; and never for fewer than leastShare.
+// The second lane goes out for fullTrip jobs. A round trip costs the store as much as
+// five jobs do, and this process too: with few slots two lanes make more work than
+// they save time. Where the store is far that is not so: once the main lane has been
+// out for longTrip, the second goes for a quarter of the slots, if that is no fewer
+// than leastTrip. Where many take jobs, which shows in that none is where it was
+// seen, the store is not far but busy.
 const (
-	fullShare  = 16
-	leastShare = 3
+	fullTrip  = 16
+	leastTrip = 3
+	longTrip  = 5 * time.Millisecond
 )
 
 // tokenReady reports whether the time for which the exchanger was asked to look
@@ -118,8 +124,12 @@ func (r *runner) planSecond() (settle []result, pick *script.Pick) {
 // enough reports whether so much has ended while the main lane is out that the
 // second is to go. The caller holds the lock.
 func (r *runner) enough() bool {
-	least := max(min(fullShare, r.config.concurrency/4), leastShare)
-	return r.out && !r.stopping && len(r.results) >= least
+	if r.left.IsZero() || r.stopping {
+		return false
+	}
+	ended := len(r.results)
+	return ended >= fullTrip || ended >= max(r.config.concurrency/4, leastTrip) &&
+		r.exchanger.misses < maxMisses && time.Since(r.left) > longTrip
 }
 
 // wants returns how many slots a lane's pick may still fill beyond what is

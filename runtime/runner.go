@@ -70,8 +70,8 @@ type runner struct {
 
 	mu       sync.Mutex
 	stopping bool
-	out      bool  // the main lane is on a round trip
-	told     times // of the latest answer
+	left     time.Time // when the main lane went on its round trip; zero if it is on none
+	told     times     // of the latest answer
 	killed   bool
 	running  int
 	share    *share        // of the slots that the worker's queues have in common
