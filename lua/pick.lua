@@ -592,14 +592,16 @@ end
 if #leases > 0 then
   -- A small sorted set is a list that the engine walks through for every member, a
   -- tenth of all that a job costs with a hundred of them. A member that is too long
-  -- for such a list makes it a real one, for as long as anything is in it.
+  -- for such a list makes it a real one, for as long as anything is in it. Where
+  -- many are reserved, others take jobs as well, and the set is larger than the call.
   local long = string.rep('~', 65)
-  if #leases > 32 then
+  local large = #leases > 32 or #holds > 16
+  if large then
     leases[#leases + 1] = deadline
     leases[#leases + 1] = long
   end
   redis.call('ZADD', KEYS[6], unpack(leases))
-  if #leases > 32 then
+  if large then
     redis.call('ZREM', KEYS[6], long)
   end
 end
