@@ -236,29 +236,7 @@ func persist(ctx context.Context, op string, attempt func() (answer, error)) (an
 
 // attempt makes the call once.
 func (c *Client) attempt(ctx context.Context, call script.Call) (answer, error) {
-	return within(ctx, func() answer { return c.exchange(ctx, call)[0] })
-}
-
-// within runs work and does not outlast ctx: the client library goes on reading
-// for an answer when a context is cancelled. The error is the context's.
-func within[V any](ctx context.Context, work func() V) (V, error) {
-	if ctx.Done() == nil {
-		return work(), nil
-	}
-	got := make(chan V, 1)
-	go func() { got <- work() }()
-	select {
-	case value := <-got:
-		return value, nil
-	case <-ctx.Done():
-		select {
-		case value := <-got:
-			return value, nil
-		default:
-			var none V
-			return none, context.Cause(ctx)
-		}
-	}
+	return within(ctx, &c.goroutines, func() answer { return c.exchange(ctx, call)[0] })
 }
 
 // whyEnded returns an error of the client library; or, where it says no more than

@@ -124,7 +124,7 @@ func (q *Queue) tell(ctx context.Context, ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	err, ended := within(ctx, func() error {
+	err, ended := within(ctx, &q.client.goroutines, func() error {
 		_, err := q.client.store.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 			for _, id := range ids {
 				pipe.Publish(ctx, q.queue.ControlChannel(), cancelWord+id)

@@ -35,6 +35,7 @@ type Client struct {
 
 	agreements agreements
 	joints     joints
+	goroutines goroutines
 
 	mu       sync.Mutex
 	contacts map[string]*contact

@@ -121,7 +121,7 @@ func (c *Client) register(ctx context.Context, op string, queue wire.Queue) erro
 func (c *Client) persist(ctx context.Context, op string, run func() error) error {
 	_, patient := ctx.Deadline()
 	for try := 0; ; try++ {
-		err, ended := within(ctx, run)
+		err, ended := within(ctx, &c.goroutines, run)
 		if ended != nil {
 			return unreachable(op, ended)
 		}

@@ -198,7 +198,7 @@ func (r *runner) deliverChildren(ctx context.Context, e errand) error {
 
 // pendingEdges returns the edges of the children that a job waits for.
 func (r *runner) pendingEdges(ctx context.Context, id wire.JobID) ([]string, error) {
-	return within2(ctx, func() ([]string, error) {
+	return within2(ctx, &r.client.goroutines, func() ([]string, error) {
 		return r.client.store.SMembers(ctx, r.queue.JobKey(id, "dependencies")).Result()
 	})
 }
@@ -300,12 +300,12 @@ func (c *Client) verify(ctx context.Context, queue wire.Queue, parent string, ed
 }
 
 // within2 is within for work that can fail.
-func within2[V any](ctx context.Context, work func() (V, error)) (V, error) {
+func within2[V any](ctx context.Context, on *goroutines, work func() (V, error)) (V, error) {
 	type result struct {
 		value V
 		err   error
 	}
-	got, err := within(ctx, func() result {
+	got, err := within(ctx, on, func() result {
 		value, err := work()
 		if errors.Is(err, redis.Nil) {
 			err = nil

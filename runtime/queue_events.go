@@ -160,7 +160,7 @@ var errLeft = errors.New("the loop was left")
 // more.
 func (f *follower) page(ctx context.Context) (more bool, err error) {
 	var page, oldest, newest *redis.XMessageSliceCmd
-	err, ended := within(ctx, func() error {
+	err, ended := within(ctx, &f.client.goroutines, func() error {
 		store, err := f.client.current(ctx, f.queue)
 		if err != nil {
 			return err

@@ -123,7 +123,7 @@ func (r *runner) payload(job repetition, slot time.Time) (Prepared, error) {
 		repeatedPayload
 		err error
 	}
-	result, err := within(ctx, func() made {
+	result, err := within(ctx, &r.client.goroutines, func() made {
 		payload, err := job.compute(slot)
 		return made{payload, err}
 	})

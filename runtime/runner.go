@@ -206,7 +206,7 @@ func (r *runner) start(ctx context.Context) error {
 
 // warnOfEviction says so if the store would drop jobs when it is full.
 func (r *runner) warnOfEviction(ctx context.Context) {
-	info, err := within2(ctx, func() (map[string]map[string]string, error) {
+	info, err := within2(ctx, &r.client.goroutines, func() (map[string]map[string]string, error) {
 		return r.client.store.InfoMap(ctx, "memory").Result()
 	})
 	if err != nil {
@@ -342,7 +342,7 @@ func (r *runner) callLimit() time.Duration { return max(2*r.renewEvery(), 5*time
 func (r *runner) within(calls []script.Call) []answer {
 	ctx, cancel := context.WithTimeout(r.store, r.callLimit())
 	defer cancel()
-	answers, err := within(ctx, func() []answer { return r.client.exchange(r.store, calls...) })
+	answers, err := within(ctx, &r.client.goroutines, func() []answer { return r.client.exchange(r.store, calls...) })
 	if err != nil {
 		answers = make([]answer, len(calls))
 		for i := range answers {
@@ -356,7 +356,7 @@ func (r *runner) within(calls []script.Call) []answer {
 func (r *runner) plainly(commands func() error) error {
 	ctx, cancel := context.WithTimeout(r.store, r.callLimit())
 	defer cancel()
-	err, ended := within(ctx, commands)
+	err, ended := within(ctx, &r.client.goroutines, commands)
 	if ended != nil {
 		return ended
 	}
