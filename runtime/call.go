@@ -182,9 +182,17 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 
 // add adds jobs as call makes calls, in one round trip with what others add to the
 // queue at the same time.
-func (c *Client) add(ctx context.Context, op string, queue wire.Queue, add script.Add) (any, error) {
-	joint := c.joints.of(c, jointKey{queue: queue, events: add.Events})
-	return persist(ctx, op, func() (answer, error) { return joint.attempt(ctx, add) })
+func (c *Client) add(ctx context.Context, queue wire.Queue, add script.Add) (script.AddReply, error) {
+	joint := c.joints.of(c, queue, add.Events)
+	raw, err := persist(ctx, joint.op, func() (answer, error) { return joint.attempt(ctx, add) })
+	if err != nil {
+		return script.AddReply{}, err
+	}
+	reply, err := script.DecodeAdd(raw)
+	if err != nil {
+		return script.AddReply{}, &StoreError{Kind: ErrOutcomeUnknown, Op: joint.op, Err: err}
+	}
+	return reply, nil
 }
 
 func persist(ctx context.Context, op string, attempt func() (answer, error)) (any, error) {

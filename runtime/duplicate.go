@@ -77,10 +77,8 @@ var errPending = errors.New("pending")
 
 // add adds some of the jobs, and returns those whose key another one holds.
 func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err error) {
-	jobs := make([]Prepared, len(pending))
 	items := make([]script.AddItem, len(pending))
 	for n, i := range pending {
-		jobs[n] = c.jobs[i]
 		items[n] = c.jobs[i].item()
 		c.results[i].Err = errPending
 	}
@@ -89,14 +87,9 @@ func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err erro
 		History: DefaultEventHistory,
 		Items:   items,
 	}
-	op := fmt.Sprintf("add to queue %q", c.queue)
-	reply, err := c.client.add(ctx, op, c.queue, call)
+	added, err := c.client.add(ctx, c.queue, call)
 	if err != nil {
-		return nil, withIDs(err, jobs)
-	}
-	added, err := script.DecodeAdd(reply)
-	if err != nil {
-		return nil, withIDs(&StoreError{Kind: ErrOutcomeUnknown, Op: op, Err: err}, jobs)
+		return nil, withIDs(err, c.some(pending))
 	}
 	for n, result := range added.Results {
 		i := pending[n]
@@ -116,6 +109,15 @@ func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err erro
 		}
 	}
 	return rivals, nil
+}
+
+// some returns those of the jobs that have the given places.
+func (c chunk) some(places []int) []Prepared {
+	jobs := make([]Prepared, len(places))
+	for n, i := range places {
+		jobs[n] = c.jobs[i]
+	}
+	return jobs
 }
 
 // exists enters that a job's id was taken.

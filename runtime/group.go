@@ -38,17 +38,25 @@ func Group(name string) JobOption {
 }
 
 // groupOf returns the name of the group of a job, "" for none.
-func groupOf[T, R any](job JobType[T, R], payload *T, config enqueueConfig) (name string, err error) {
-	key := config.group
-	if !config.groupGiven && job.group != nil {
-		defer func() {
-			if reason := recover(); reason != nil {
-				err = fmt.Errorf("%w: its own code panicked in its group: %v", ErrPayload, reason)
-			}
-		}()
-		job.group(&key, payload)
+func groupOf[T, R any](job JobType[T, R], payload *T, config *enqueueConfig) (name string, err error) {
+	if config.groupGiven {
+		return groupName(&config.group)
 	}
-	name, err = key.Name()
+	if job.group == nil {
+		return "", nil
+	}
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%w: its own code panicked in its group: %v", ErrPayload, reason)
+		}
+	}()
+	var key GroupKey
+	job.group(&key, payload)
+	return groupName(&key)
+}
+
+func groupName(key *GroupKey) (string, error) {
+	name, err := key.Name()
 	if err != nil {
 		return "", fmt.Errorf("%w: its group: %w", ErrPayload, err)
 	}

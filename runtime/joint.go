@@ -34,13 +34,14 @@ type joints struct {
 
 // jointKey is what the jobs of one call have in common.
 type jointKey struct {
-	queue  wire.Queue
+	queue  string
 	events script.AddEvents
 }
 
 type joint struct {
 	client *Client
 	queue  wire.Queue
+	op     string // as errors call it
 
 	mu      sync.Mutex
 	flights int      // calls that are out
@@ -55,7 +56,8 @@ type rider struct {
 	landed chan answer
 }
 
-func (j *joints) of(c *Client, key jointKey) *joint {
+func (j *joints) of(c *Client, queue wire.Queue, events script.AddEvents) *joint {
+	key := jointKey{queue: queue.Name(), events: events}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	known := j.known[key]
@@ -66,7 +68,7 @@ func (j *joints) of(c *Client, key jointKey) *joint {
 		if j.known == nil {
 			j.known = make(map[jointKey]*joint)
 		}
-		known = &joint{client: c, queue: key.queue}
+		known = &joint{client: c, queue: queue, op: fmt.Sprintf("add to queue %q", queue)}
 		j.known[key] = known
 	}
 	return known

@@ -72,14 +72,14 @@ func (c *Client) checkMiddleware() error {
 
 // sendThrough sends jobs through the client's middleware.
 func (c *Client) sendThrough(ctx context.Context, jobs []Prepared, limit int) ([]Sent, error) {
-	send := func(ctx context.Context, jobs []Prepared) ([]Sent, error) {
-		return c.sendChunks(ctx, c.traced(ctx, jobs), limit)
-	}
 	if len(c.middleware) == 0 {
-		return send(ctx, jobs)
+		return c.sendChunks(ctx, c.traced(ctx, jobs), limit)
 	}
 	if err := c.checkMiddleware(); err != nil {
 		return refusedAll(jobs, err), err
+	}
+	send := func(ctx context.Context, jobs []Prepared) ([]Sent, error) {
+		return c.sendChunks(ctx, c.traced(ctx, jobs), limit)
 	}
 	sent, err := around(c.middleware, EnqueueFunc(send))(ctx, jobs)
 	if len(sent) == len(jobs) {

@@ -222,7 +222,7 @@ type enqueueConfig struct {
 }
 
 // settle checks the options and enters them into the job.
-func (c enqueueConfig) settle(p *Prepared) error {
+func (c *enqueueConfig) settle(p *Prepared) error {
 	if c.err != nil {
 		return c.err
 	}

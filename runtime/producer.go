@@ -20,6 +20,8 @@ type Producer struct {
 	client *Client
 	spec   QueueSpec
 	config producerConfig
+	queue  wire.Queue
+	err    error // why there is no queue
 }
 
 type producerConfig struct {
@@ -42,7 +44,11 @@ func NewProducer(client *Client, spec QueueSpec, opts ...ProducerOption) *Produc
 	for _, opt := range opts {
 		opt.applyProducer(&config)
 	}
-	return &Producer{client: client, spec: spec, config: config}
+	p := &Producer{client: client, spec: spec, config: config}
+	if client != nil {
+		p.queue, p.err = client.queue(config.name)
+	}
+	return p
 }
 
 // Enqueue adds one job and returns its handle; or, if the job is unique and
@@ -74,49 +80,52 @@ func Prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts ...Enqueu
 
 func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []EnqueueOption) (Prepared, error) {
 	config := enqueueConfig{spec: job.spec, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{})}
-	for _, opt := range opts {
-		opt.applyEnqueue(&config)
+	if len(opts) > 0 {
+		changed := config // on the heap, which most jobs are spared
+		for _, opt := range opts {
+			opt.applyEnqueue(&changed)
+		}
+		config = changed
 	}
-	op := fmt.Sprintf("job %s", job.spec.Name)
+	name := job.spec.Name
 	if p == nil || p.client == nil {
-		return Prepared{}, optionError("%s: the producer has no client", op)
+		return Prepared{}, optionError("job %s: the producer has no client", name)
 	}
 	if job.spec.Queue != p.spec.Name {
-		return Prepared{}, optionError("%s belongs to queue %q and this producer to %q", op, job.spec.Queue, p.spec.Name)
+		return Prepared{}, optionError("job %s belongs to queue %q and this producer to %q", name, job.spec.Queue, p.spec.Name)
 	}
 	if err := p.config.check(); err != nil {
-		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
+		return Prepared{}, fmt.Errorf("%w (job %s)", err, name)
 	}
 	if err := job.codecs.check(); err != nil {
-		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
+		return Prepared{}, fmt.Errorf("%w (job %s)", err, name)
 	}
-	queue, err := p.client.queue(p.config.name)
-	if err != nil {
-		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+	if p.err != nil {
+		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, p.err)
 	}
-	data, err := encodePayload(job.codecs.payload, payload, p.config.payloadLimit)
+	data, err := encodePayload(job.codecs.payload, &payload, p.config.payloadLimit)
 	if err != nil {
-		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
 	}
 	prepared := Prepared{
-		queue:    queue,
-		name:     job.spec.Name,
+		queue:    p.queue,
+		name:     name,
 		version:  max(job.spec.Version, 1),
 		contract: job.spec.Contract,
 		codec:    job.codecs.name(),
 		events:   p.config.events,
 	}
 	if err := config.settle(&prepared); err != nil {
-		return Prepared{}, fmt.Errorf("%w (%s)", err, op)
+		return Prepared{}, fmt.Errorf("%w (job %s)", err, name)
 	}
-	if prepared.unique, err = uniqueOf(job, &payload, config); err != nil {
-		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+	if prepared.unique, err = uniqueOf(job, &payload, &config); err != nil {
+		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
 	}
-	if prepared.group, err = groupOf(job, &payload, config); err != nil {
-		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+	if prepared.group, err = groupOf(job, &payload, &config); err != nil {
+		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
 	}
 	if err := prepared.seal(p.client.transforms, data, p.config.payloadLimit); err != nil {
-		return Prepared{}, fmt.Errorf("echomq: %s: %w", op, err)
+		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
 	}
 	return prepared, nil
 }

@@ -42,10 +42,10 @@ func Repeat[T, R any](job JobType[T, R], spec ScheduleSpec, payload func(slot ti
 				return made, err
 			}
 		}
-		if made.group, err = groupOf(job, &value, enqueueConfig{}); err != nil {
+		if made.group, err = groupOf(job, &value, &enqueueConfig{}); err != nil {
 			return made, err
 		}
-		made.data, err = encodePayload(job.codecs.payload, value, 0)
+		made.data, err = encodePayload(job.codecs.payload, &value, 0)
 		return made, err
 	}}
 }
@@ -99,7 +99,7 @@ func (r *runner) repeat(jobs []Repeated) error {
 
 func (r *runner) planOf(job Repeated) (plan, error) {
 	template := Prepared{queue: r.queue, name: job.job.Name, version: max(job.job.Version, 1), codec: job.codec, events: r.config.events}
-	if err := (enqueueConfig{spec: job.job}).settle(&template); err != nil {
+	if err := (&enqueueConfig{spec: job.job}).settle(&template); err != nil {
 		return plan{}, err
 	}
 	if !job.computed {

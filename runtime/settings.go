@@ -128,7 +128,8 @@ func encodeBackoff(retry RetrySpec) *wire.BackoffOpts {
 	if backoff == (wire.BackoffOpts{}) {
 		return nil
 	}
-	return &backoff
+	own := backoff // on the heap, which the defaults are spared
+	return &own
 }
 
 func encodeKeep(keep Keep) *wire.KeepOpts {

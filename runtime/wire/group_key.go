@@ -56,6 +56,9 @@ func (k *GroupKey) Name() (string, error) {
 	if k.err != nil {
 		return "", k.err
 	}
+	if k.text == "" {
+		return "", nil
+	}
 	var name strings.Builder
 	for _, c := range []byte(k.text) {
 		if isGroupCharacter(c) {

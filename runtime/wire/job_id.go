@@ -37,14 +37,16 @@ func ParseJobID(id string) (JobID, error) {
 
 // UUIDJobID returns a UUID as a JobID, in its usual form.
 func UUIDJobID(uuid [16]byte) JobID {
-	id := make([]byte, 0, 36)
-	for i, b := range uuid {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			id = append(id, '-')
+	var id [36]byte
+	at := 0
+	for _, group := range [...][]byte{uuid[:4], uuid[4:6], uuid[6:8], uuid[8:10], uuid[10:]} {
+		if at > 0 {
+			id[at] = '-'
+			at++
 		}
-		id = hex.AppendEncode(id, []byte{b})
+		at += hex.Encode(id[at:], group)
 	}
-	return JobID{id: string(id)}
+	return JobID{id: string(id[:])}
 }
 
 // ParseStoredJobID returns an id that was found in the store as a JobID: one that

@@ -28,7 +28,9 @@ const (
 // built. The zero Queue is not valid; [ParseQueue] makes one.
 type Queue struct {
 	name string
-	base string
+	// keys are the queue's own keys, one after the other in the order of
+	// queueSuffixes: each is built once, and is a part of this text.
+	keys string
 }
 
 // ParseQueue returns the queue called name.
@@ -50,7 +52,13 @@ func ParseQueue(name string) (Queue, error) {
 	if reason := checkCharacters(name); reason != "" {
 		return Queue{}, &NameError{Kind: QueueName, Name: name, Reason: reason}
 	}
-	return Queue{name: name, base: Prefix + "{" + name + "}:"}, nil
+	base := Prefix + "{" + name + "}:"
+	return Queue{name: name, keys: base + strings.Join(queueSuffixes, base)}, nil
+}
+
+// base is what all keys of the queue begin with.
+func (q Queue) base() string {
+	return q.keys[:min(len(Prefix)+len("{}:")+len(q.name), len(q.keys))]
 }
 
 // Name returns the queue's name, without braces.
@@ -65,16 +73,37 @@ func (q Queue) IsZero() bool { return q.name == "" }
 // Key returns the key with the given suffix: emq:{queue}:suffix. The suffix
 // must be one of the queue's own (see [QueueSuffixes]); keys of a job come from
 // [Queue.Job] and its siblings.
-func (q Queue) Key(suffix string) string { return q.base + suffix }
+func (q Queue) Key(suffix string) string {
+	base := q.base()
+	if place, ok := keyPlaces[suffix]; ok && base != "" {
+		start := place.bases*len(base) + place.suffixes
+		return q.keys[start : start+len(base)+len(suffix)]
+	}
+	return base + suffix
+}
+
+// keyPlace is how many bases and how many bytes of suffixes come before a key in
+// a queue's keys.
+type keyPlace struct{ bases, suffixes int }
+
+var keyPlaces = func() map[string]keyPlace {
+	places := make(map[string]keyPlace, len(queueSuffixes))
+	var next keyPlace
+	for _, suffix := range queueSuffixes {
+		places[suffix] = next
+		next = keyPlace{next.bases + 1, next.suffixes + len(suffix)}
+	}
+	return places
+}()
 
 // Job returns the key of the hash of the job called id.
-func (q Queue) Job(id JobID) string { return q.base + id.id }
+func (q Queue) Job(id JobID) string { return q.base() + id.id }
 
 // JobKey returns a key that belongs to the job called id: emq:{queue}:id:part.
-func (q Queue) JobKey(id JobID, part string) string { return q.base + id.id + ":" + part }
+func (q Queue) JobKey(id JobID, part string) string { return q.base() + id.id + ":" + part }
 
 // ControlChannel returns the name of the channel that carries cancellations.
-func (q Queue) ControlChannel() string { return q.base + "control" }
+func (q Queue) ControlChannel() string { return q.base() + "control" }
 
 // LegacyMetaKey returns the key that a queue of the v1 line has under prefix
 // (usually "bull"), by which such a queue is recognised.

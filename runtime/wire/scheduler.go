@@ -67,7 +67,7 @@ func ParseSlotID(id string) (scheduler SchedulerID, moment int64, ok bool) {
 }
 
 // SchedulerKey returns the key of the hash of the scheduler called id.
-func (q Queue) SchedulerKey(id SchedulerID) string { return q.base + "scheduler:" + id.id }
+func (q Queue) SchedulerKey(id SchedulerID) string { return q.base() + "scheduler:" + id.id }
 
 // Scheduler is the hash of a scheduler: when a job repeats, and what the job is.
 // As for [Envelope], both names of each field are in its tags.
