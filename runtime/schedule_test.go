@@ -43,6 +43,13 @@ func (r *runs) jobs() map[string]int {
 	return counted
 }
 
+// name returns the name with which a job came.
+func (r *runs) name(id string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.names[id]
+}
+
 // upsert sets a schedule of the job greet.
 func (f *fixture) upsert(t *testing.T, spec echomq.ScheduleSpec, opts ...echomq.EnqueueOption) time.Time {
 	t.Helper()

@@ -30,7 +30,7 @@ func TestWorkersSetTheSchedulesOfTheirProgram(t *testing.T) {
 		for id := range seen.jobs() {
 			_, slot, ok := wire.ParseSlotID(id)
 			require.True(t, ok)
-			require.Equal(t, time.UnixMilli(slot).UTC().Format(time.RFC3339Nano), seen.names[id])
+			require.Equal(t, time.UnixMilli(slot).UTC().Format(time.RFC3339Nano), seen.name(id))
 		}
 	})
 }
