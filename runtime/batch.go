@@ -3,7 +3,6 @@ package echomq
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // Item is a job of a batch.
@@ -65,18 +64,22 @@ func EnqueueBatch[T, R any](ctx context.Context, p *Producer, job JobType[T, R],
 	if batch.chunk < 1 || batch.chunk > maxChunk {
 		return nil, optionError("chunk size %d: it must be from 1 to %d", batch.chunk, maxChunk)
 	}
+	preparer, err := newPreparer(p, &job, batch.shared)
+	if err != nil {
+		return nil, err
+	}
 	jobs := make([]Prepared, len(items))
-	for i, item := range items {
-		prepared, err := prepare(p, job, item.Payload, slices.Concat(batch.shared, item.Options))
-		if err != nil {
+	payload := new(T) // a copy, which the payload's own code may change
+	for i := range items {
+		*payload = items[i].Payload
+		if err := preparer.prepare(&jobs[i], payload, items[i].Options); err != nil {
 			return nil, &BatchError{Index: i, Err: err}
 		}
-		jobs[i] = prepared
 	}
 	sent, err := p.client.sendThrough(ctx, jobs, batch.chunk)
 	outcomes := make([]Outcome[R], len(sent))
-	for i, result := range sent {
-		outcomes[i] = Outcome[R]{Handle: handleOf(p.client, job, jobs[i], result), Err: result.Err}
+	for i := range sent {
+		outcomes[i] = Outcome[R]{Handle: handleOf(p.client, job.codecs.result, &jobs[i], &sent[i]), Err: sent[i].Err}
 	}
 	return outcomes, err
 }

@@ -89,10 +89,10 @@ func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err erro
 	}
 	added, err := c.client.add(ctx, c.queue, call)
 	if err != nil {
-		return nil, withIDs(err, c.some(pending))
+		return nil, withIDs(err, c.ids(pending))
 	}
-	for n, result := range added.Results {
-		i := pending[n]
+	for n := range added.Results {
+		i, result := pending[n], &added.Results[n]
 		switch result.Verdict {
 		case script.AddVerdictDuplicate:
 			owner, err := wire.ParseStoredJobID(result.Owner)
@@ -111,13 +111,13 @@ func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err erro
 	return rivals, nil
 }
 
-// some returns those of the jobs that have the given places.
-func (c chunk) some(places []int) []Prepared {
-	jobs := make([]Prepared, len(places))
+// ids are those of some of the jobs.
+func (c chunk) ids(places []int) []string {
+	ids := make([]string, len(places))
 	for n, i := range places {
-		jobs[n] = c.jobs[i]
+		ids[n] = c.jobs[i].id.String()
 	}
-	return jobs
+	return ids
 }
 
 // exists enters that a job's id was taken.
@@ -247,10 +247,9 @@ func notAdded(op string, err error) error {
 // replaceError gives the error of a replacement the ids of the jobs of which it
 // is not known whether they were replaced.
 func (c chunk) replaceError(err error, rivals []rival) error {
-	jobs := make([]Prepared, len(rivals))
+	ids := make([]string, len(rivals))
 	for n, r := range rivals {
-		jobs[n] = c.jobs[r.at]
-		jobs[n].id = r.owner
+		ids[n] = r.owner.String()
 	}
-	return withIDs(err, slices.CompactFunc(jobs, func(a, b Prepared) bool { return a.id == b.id }))
+	return withIDs(err, slices.Compact(ids))
 }

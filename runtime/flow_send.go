@@ -35,7 +35,7 @@ func SendFlow[T, R any](ctx context.Context, client *Client, job JobType[T, R], 
 	if err != nil {
 		return Handle[R]{}, err
 	}
-	return handleOf(client, job, flow.job, sent), sent.Err
+	return handleOf(client, job.codecs.result, &flow.job, &sent), sent.Err
 }
 
 // sendFlow sends a flow through the client's middleware, which sees its jobs in

@@ -38,7 +38,7 @@ func Group(name string) JobOption {
 }
 
 // groupOf returns the name of the group of a job, "" for none.
-func groupOf[T, R any](job JobType[T, R], payload *T, config *enqueueConfig) (name string, err error) {
+func groupOf[T, R any](job *JobType[T, R], payload *T, config *enqueueConfig) (name string, err error) {
 	if config.groupGiven {
 		return groupName(&config.group)
 	}

@@ -69,14 +69,14 @@ type Handle[R any] struct {
 	was    string   // the names that it may have had; see formerNames
 }
 
-func handleOf[T, R any](client *Client, of JobType[T, R], job Prepared, sent Sent) Handle[R] {
+func handleOf[R any](client *Client, codec Codec[R], job *Prepared, sent *Sent) Handle[R] {
 	id := job.id
 	if sent.ID != id.String() { // another job holds the unique key
 		id, _ = wire.ParseStoredJobID(sent.ID)
 	}
 	return Handle[R]{
 		ID: sent.ID, Existing: sent.Existing, Replaced: sent.Replaced,
-		client: client, queue: job.queue, job: id, name: job.name, codec: of.codecs.result,
+		client: client, queue: job.queue, job: id, name: job.name, codec: codec,
 	}
 }
 

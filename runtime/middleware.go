@@ -94,8 +94,8 @@ func (c *Client) sendThrough(ctx context.Context, jobs []Prepared, limit int) ([
 // refusedAll is the results of jobs of which a middleware told nothing.
 func refusedAll(jobs []Prepared, err error) []Sent {
 	sent := make([]Sent, len(jobs))
-	for i, job := range jobs {
-		sent[i] = Sent{ID: job.ID(), Err: err}
+	for i := range jobs {
+		sent[i] = Sent{ID: jobs[i].ID(), Err: err}
 	}
 	return sent
 }

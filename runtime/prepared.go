@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
 )
@@ -68,20 +66,20 @@ func (p *Prepared) seal(transforms transforms, data []byte, limit int) error {
 	return checkSize(sealed, limit)
 }
 
-func (p Prepared) item() script.AddItem {
+func (p *Prepared) item() script.AddItem {
 	item := script.AddItem{
 		ID:       p.id,
 		Name:     p.name,
 		Data:     p.data,
 		Codec:    p.codec,
 		Version:  int64(p.version),
-		Opts:     []byte(p.opts),
+		Opts:     bytesOf(p.opts),
 		Delay:    ceilMilliseconds(p.delay),
 		Priority: int64(p.priority),
 		Parent:   p.place.parent,
 		Edge:     p.place.edge,
 		Children: int64(p.place.children),
-		Edges:    []byte(p.place.edges),
+		Edges:    bytesOf(p.place.edges),
 		Delivery: p.place.delivery,
 		Group:    p.group,
 	}
@@ -96,8 +94,16 @@ func (p Prepared) item() script.AddItem {
 	return item
 }
 
+// bytesOf returns the bytes of a text: none, which take no memory, of an empty one.
+func bytesOf(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return []byte(text)
+}
+
 // replacement is the job as what another one, that holds its key, is to become.
-func (p Prepared) replacement(owner wire.JobID) script.ReplaceItem {
+func (p *Prepared) replacement(owner wire.JobID) script.ReplaceItem {
 	item := p.item()
 	return script.ReplaceItem{
 		ID: owner, By: p.id.String(), Data: item.Data, Codec: item.Codec, Version: item.Version, Opts: item.Opts,
@@ -204,66 +210,9 @@ func (p *Prepared) UnmarshalJSON(encoded []byte) error {
 // runs early, and never 0, which is none.
 func dueMilliseconds(at time.Time) int64 { return max(at.Add(time.Millisecond-1).UnixMilli(), 1) }
 
-// maxYear is the last year in which a job can be due: what RFC 3339 can write.
-const maxYear = 9999
-
-// enqueueConfig is what the options of one job come to.
-type enqueueConfig struct {
-	spec   JobSpec
-	unique bool // the job is to have a unique key
-	// group is of the option; without it the payload says.
-	group      GroupKey
-	groupGiven bool
-	id         string
-	idGiven    bool
-	in         bool
-	at         time.Time
-	err        error // of an option
-}
-
-// settle checks the options and enters them into the job.
-func (c *enqueueConfig) settle(p *Prepared) error {
-	if c.err != nil {
-		return c.err
-	}
-	if err := c.spec.check(); err != nil {
-		return err
-	}
-	if c.in && !c.at.IsZero() {
-		return optionError("In and At exclude each other")
-	}
-	if c.at.Year() > maxYear {
-		return optionError("time %v: its year must be at most %d", c.at, maxYear)
-	}
-	p.opts = encodeOpts(c.spec)
-	p.priority = c.spec.Priority
-	if c.at.IsZero() {
-		p.delay = c.spec.Delay
-	} else {
-		p.due = c.at
-	}
-	if !c.idGiven {
-		p.id, p.fresh = newJobID(), true
-		return nil
-	}
-	id, err := wire.ParseJobID(c.id)
-	if err != nil {
-		return fmt.Errorf("echomq: %w: %w", ErrOption, err)
-	}
-	p.id = id
-	return nil
-}
-
-// newJobID mints an id: a UUIDv7, so that ids sort by creation.
-func newJobID() wire.JobID { return wire.UUIDJobID(uuid.Must(uuid.NewV7())) }
-
 // withIDs gives an error of jobs that may have been added the ids that it is
 // about.
-func withIDs(err error, jobs []Prepared) error {
-	ids := make([]string, len(jobs))
-	for i, job := range jobs {
-		ids[i] = job.id.String()
-	}
+func withIDs(err error, ids []string) error {
 	switch {
 	case errors.Is(err, ErrOutcomeUnknown):
 		return &UnknownOutcomeError{IDs: ids, Err: err}

@@ -2,7 +2,6 @@ package echomq
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/echomq/echomq-go/runtime/internal/script"
 	"github.com/echomq/echomq-go/runtime/wire"
@@ -66,7 +65,7 @@ func Enqueue[T, R any](ctx context.Context, p *Producer, job JobType[T, R], payl
 	if err != nil {
 		return Handle[R]{}, err
 	}
-	return handleOf(p.client, job, prepared, sent[0]), sent[0].Err
+	return handleOf(p.client, job.codecs.result, &prepared, &sent[0]), sent[0].Err
 }
 
 // Prepare validates and encodes one job without sending it: its id is minted
@@ -78,58 +77,6 @@ func Prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts ...Enqueu
 	return prepared, err
 }
 
-func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []EnqueueOption) (Prepared, error) {
-	config := enqueueConfig{spec: job.spec, unique: job.unique != nil || job.spec.Unique != (UniqueSpec{})}
-	if len(opts) > 0 {
-		changed := config // on the heap, which most jobs are spared
-		for _, opt := range opts {
-			opt.applyEnqueue(&changed)
-		}
-		config = changed
-	}
-	name := job.spec.Name
-	if p == nil || p.client == nil {
-		return Prepared{}, optionError("job %s: the producer has no client", name)
-	}
-	if job.spec.Queue != p.spec.Name {
-		return Prepared{}, optionError("job %s belongs to queue %q and this producer to %q", name, job.spec.Queue, p.spec.Name)
-	}
-	if err := p.config.check(); err != nil {
-		return Prepared{}, fmt.Errorf("%w (job %s)", err, name)
-	}
-	if err := job.codecs.check(); err != nil {
-		return Prepared{}, fmt.Errorf("%w (job %s)", err, name)
-	}
-	if p.err != nil {
-		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, p.err)
-	}
-	data, err := encodePayload(job.codecs.payload, &payload, p.config.payloadLimit)
-	if err != nil {
-		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
-	}
-	prepared := Prepared{
-		queue:    p.queue,
-		name:     name,
-		version:  max(job.spec.Version, 1),
-		contract: job.spec.Contract,
-		codec:    job.codecs.name(),
-		events:   p.config.events,
-	}
-	if err := config.settle(&prepared); err != nil {
-		return Prepared{}, fmt.Errorf("%w (job %s)", err, name)
-	}
-	if prepared.unique, err = uniqueOf(job, &payload, &config); err != nil {
-		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
-	}
-	if prepared.group, err = groupOf(job, &payload, &config); err != nil {
-		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
-	}
-	if err := prepared.seal(p.client.transforms, data, p.config.payloadLimit); err != nil {
-		return Prepared{}, fmt.Errorf("echomq: job %s: %w", name, err)
-	}
-	return prepared, nil
-}
-
 // Send sends jobs that were prepared earlier, of any queues, and returns one
 // result for each, in order. A job that is there already is not added again: its
 // result has Existing set. Jobs of one queue that follow each other are added
@@ -137,8 +84,8 @@ func prepare[T, R any](p *Producer, job JobType[T, R], payload T, opts []Enqueue
 //
 // The error is the first of the results' errors.
 func (c *Client) Send(ctx context.Context, jobs ...Prepared) ([]Sent, error) {
-	for i, job := range jobs {
-		if job.queue.IsZero() {
+	for i := range jobs {
+		if jobs[i].queue.IsZero() {
 			return nil, optionError("job %d is the zero Prepared; make it with a producer's Prepare method", i)
 		}
 	}
@@ -166,8 +113,8 @@ type Sent struct {
 // sendChunks adds jobs in chunks. A chunk that fails stops the ones after it.
 func (c *Client) sendChunks(ctx context.Context, jobs []Prepared, limit int) ([]Sent, error) {
 	results := make([]Sent, len(jobs))
-	for i, job := range jobs {
-		results[i] = Sent{ID: job.id.String(), Err: ErrNotSent}
+	for i := range jobs {
+		results[i] = Sent{ID: jobs[i].id.String(), Err: ErrNotSent}
 	}
 	var first error
 	for start := 0; start < len(jobs); {
@@ -179,10 +126,8 @@ func (c *Client) sendChunks(ctx context.Context, jobs []Prepared, limit int) ([]
 			}
 			return results, err
 		}
-		for _, result := range results[start:end] {
-			if result.Err != nil && first == nil {
-				first = result.Err
-			}
+		for i := start; i < end && first == nil; i++ {
+			first = results[i].Err
 		}
 		start = end
 	}

@@ -42,7 +42,7 @@ func Repeat[T, R any](job JobType[T, R], spec ScheduleSpec, payload func(slot ti
 				return made, err
 			}
 		}
-		if made.group, err = groupOf(job, &value, &enqueueConfig{}); err != nil {
+		if made.group, err = groupOf(&job, &value, &enqueueConfig{}); err != nil {
 			return made, err
 		}
 		made.data, err = encodePayload(job.codecs.payload, &value, 0)

@@ -177,7 +177,7 @@ type uniqueKey struct {
 }
 
 // uniqueOf computes the unique key of a job, if it is to have one.
-func uniqueOf[T, R any](job JobType[T, R], payload *T, config *enqueueConfig) (unique uniqueKey, err error) {
+func uniqueOf[T, R any](job *JobType[T, R], payload *T, config *enqueueConfig) (unique uniqueKey, err error) {
 	spec := config.spec.Unique
 	switch {
 	case !config.unique:
