@@ -54,8 +54,10 @@ func (e *BatchError) Unwrap() error { return e.Err }
 // EnqueueBatch adds many jobs of one type and returns one outcome for each, in
 // order. The whole batch is validated and encoded first: if an item is bad the
 // error is a [*BatchError] and nothing is sent. It is then added in chunks, each
-// whole or not at all; the first chunk that fails ends the batch, and its error
-// is returned beside the outcomes.
+// whole or not at all and one after the other, so that the jobs stand in the queue in
+// the order of the batch. A chunk whose answer was lost is sent again before the
+// next one is sent; the first chunk that fails ends the batch, and its error is
+// returned beside the outcomes.
 func EnqueueBatch[T, R any](ctx context.Context, p *Producer, job JobType[T, R], items []Item[T], opts ...BatchOption) ([]Outcome[R], error) {
 	batch := batchConfig{chunk: maxChunk}
 	for _, opt := range opts {

@@ -182,7 +182,7 @@ func (c *Client) call(ctx context.Context, op string, call script.Call) (any, er
 
 // add adds jobs as call makes calls, in one round trip with what others add to the
 // queue at the same time.
-func (c *Client) add(ctx context.Context, queue wire.Queue, add script.Add) (script.AddReply, error) {
+func (c *Client) add(ctx context.Context, queue wire.Queue, add addition) (script.AddReply, error) {
 	joint := c.joints.of(c, queue, add.Events)
 	raw, err := persist(ctx, joint.op, func() (answer, error) { return joint.attempt(ctx, add) })
 	if err != nil {

@@ -75,17 +75,23 @@ func (c chunk) fail(pending []int, err error) {
 // errPending marks a job of which it is not known yet what comes of it.
 var errPending = errors.New("pending")
 
+// addition is a call that adds jobs, with the bytes that they count for.
+type addition struct {
+	script.Add
+	bytes int
+}
+
 // add adds some of the jobs, and returns those whose key another one holds.
 func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err error) {
-	items := make([]script.AddItem, len(pending))
-	for n, i := range pending {
-		items[n] = c.jobs[i].item()
-		c.results[i].Err = errPending
-	}
-	call := script.Add{
+	call := addition{Add: script.Add{
 		Events:  script.AddEvents(c.jobs[0].events.word()),
 		History: DefaultEventHistory,
-		Items:   items,
+		Items:   make([]script.AddItem, len(pending)),
+	}}
+	for n, i := range pending {
+		call.Items[n] = c.jobs[i].item()
+		call.bytes += c.jobs[i].bytes()
+		c.results[i].Err = errPending
 	}
 	added, err := c.client.add(ctx, c.queue, call)
 	if err != nil {

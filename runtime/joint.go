@@ -52,7 +52,7 @@ type joint struct {
 // rider is a caller that waits for a flight.
 type rider struct {
 	ctx    context.Context
-	add    script.Add
+	add    addition
 	landed chan answer
 }
 
@@ -77,7 +77,7 @@ func (j *joints) of(c *Client, queue wire.Queue, events script.AddEvents) *joint
 // attempt adds jobs once, together with what others add. The error is that of a
 // context that ended; with it, an answer that was not executed says that nothing
 // was sent.
-func (j *joint) attempt(ctx context.Context, add script.Add) (answer, error) {
+func (j *joint) attempt(ctx context.Context, add addition) (answer, error) {
 	j.mu.Lock()
 	if j.flights == 0 {
 		j.flights++
@@ -156,9 +156,7 @@ func (j *joint) board() []*rider {
 	items, bytes, n := 0, 0, 0
 	for ; n < len(j.waiting); n++ {
 		items += len(j.waiting[n].add.Items)
-		for i := range j.waiting[n].add.Items {
-			bytes += itemBytes(&j.waiting[n].add.Items[i])
-		}
+		bytes += j.waiting[n].add.bytes
 		if n > 0 && (items > maxChunk || bytes > maxChunkBytes) {
 			break
 		}
@@ -176,13 +174,9 @@ func (j *joint) board() []*rider {
 	return riders
 }
 
-func itemBytes(item *script.AddItem) int {
-	return len(item.Data) + len(item.Opts) + len(item.Edges) + len(item.Delivery)
-}
-
 // carry makes one call for all riders and gives each its part of the answer.
 func (j *joint) carry(riders []*rider) {
-	add := riders[0].add
+	add := riders[0].add.Add
 	if len(riders) > 1 {
 		add.Items = nil
 		for _, r := range riders {

@@ -94,6 +94,11 @@ func (p *Prepared) item() script.AddItem {
 	return item
 }
 
+// bytes is what the job counts for in the size of a call.
+func (p *Prepared) bytes() int {
+	return len(p.data) + len(p.opts) + len(p.place.edges) + len(p.place.delivery)
+}
+
 // bytesOf returns the bytes of a text: none, which take no memory, of an empty one.
 func bytesOf(text string) []byte {
 	if text == "" {

@@ -138,7 +138,7 @@ func (c *Client) sendChunks(ctx context.Context, jobs []Prepared, limit int) ([]
 func chunkEnd(jobs []Prepared, start, limit int) int {
 	bytes := 0
 	for end := start; end < len(jobs); end++ {
-		bytes += len(jobs[end].data) + len(jobs[end].opts) + len(jobs[end].place.delivery) + len(jobs[end].place.edges)
+		bytes += jobs[end].bytes()
 		full := end-start == limit || bytes > maxChunkBytes && end > start
 		if full || jobs[end].queue != jobs[start].queue || jobs[end].events != jobs[start].events {
 			return end
