@@ -87,7 +87,7 @@
 --- @stores deu job until
 --- @stores grp job group
 --- @reply now ms the server's clock
---- @reply results records one per item, in order
+--- @reply results records one per item, in order; none if all were added
 --- @record results verdict word(added|exists|duplicate) what happened
 --- @record results name string the wire name of the job that exists
 --- @record results parent string the key of the parent of the job that exists
@@ -193,7 +193,8 @@ if not version then
   end
 end
 
-local results = {}
+local found = {}
+local others = 0
 local seen = {}
 local waiting = {}
 local ranked = {}
@@ -213,16 +214,12 @@ for i = 1, count do
   local key = ARGV[a + 15]
   local exists = seen[id] or (taken > 0 and redis.call('EXISTS', KEYS[13 + 2 * i]) == 1)
   if exists then
-    local found = redis.pcall('HMGET', KEYS[13 + 2 * i], 'name', 'parentKey')
-    results[4 * i - 3] = 'exists'
-    results[4 * i - 2] = found[1] or ''
-    results[4 * i - 1] = found[2] or ''
-    results[4 * i] = ''
+    local job = redis.pcall('HMGET', KEYS[13 + 2 * i], 'name', 'parentKey')
+    found[i] = { 'exists', job[1] or '', job[2] or '', '' }
+    others = others + 1
   elseif key ~= '' and owner[key] then
-    results[4 * i - 3] = 'duplicate'
-    results[4 * i - 2] = ''
-    results[4 * i - 1] = ''
-    results[4 * i] = owner[key]
+    found[i] = { 'duplicate', '', '', owner[key] }
+    others = others + 1
   else
     seen[id] = true
     local opts = ARGV[a + 6]
@@ -312,10 +309,6 @@ for i = 1, count do
     if level == 'all' then
       redis.call('XADD', KEYS[7], 'MAXLEN', '~', history, '*', 'event', 'added', 'jobId', id, 'name', ARGV[a + 2], 'delay', wait)
     end
-    results[4 * i - 3] = 'added'
-    results[4 * i - 2] = ''
-    results[4 * i - 1] = ''
-    results[4 * i] = ''
   end
 end
 
@@ -403,5 +396,15 @@ if head and not stopped then
   redis.call('ZADD', KEYS[6], 0, head)
 elseif earliest then
   redis.call('ZADD', KEYS[6], 1, '~due')
+end
+local results = {}
+if others > 0 then
+  local added = { 'added', '', '', '' }
+  for i = 1, count do
+    local one = found[i] or added
+    for n = 1, 4 do
+      results[4 * (i - 1) + n] = one[n]
+    end
+  end
 end
 return { now, results }

@@ -23,7 +23,7 @@
 --- @stores data job data
 --- @stores opts job opts
 --- @reply now ms the server's clock
---- @reply results records one per item, in order
+--- @reply results records one per item, in order; none if all were added
 --- @record results verdict word(added|exists) what happened
 --- @record results name string the wire name of the job that exists
 --- @record results parent string the key of the parent of the job that exists
@@ -65,7 +65,8 @@ if not version then
     return refused
   end
 end
-local results = {}
+local found = {}
+local others = 0
 local seen = {}
 local waiting = {}
 for i = 1, count do
@@ -73,11 +74,9 @@ for i = 1, count do
   local id = ARGV[a + 1]
   local exists = seen[id] or taken > 0 and redis.call('EXISTS', KEYS[3 + i]) == 1
   if exists then
-    local found = redis.pcall('HMGET', KEYS[3 + i], 'name', 'parentKey')
-    results[4 * i - 3] = 'exists'
-    results[4 * i - 2] = found[1] or ''
-    results[4 * i - 1] = found[2] or ''
-    results[4 * i] = ''
+    local job = redis.pcall('HMGET', KEYS[3 + i], 'name', 'parentKey')
+    found[i] = { 'exists', job[1] or '', job[2] or '', '' }
+    others = others + 1
   else
     seen[id] = true
     local opts = ARGV[a + 4]
@@ -92,10 +91,6 @@ for i = 1, count do
       return refused
     end
     waiting[#waiting + 1] = id
-    results[4 * i - 3] = 'added'
-    results[4 * i - 2] = ''
-    results[4 * i - 1] = ''
-    results[4 * i] = ''
   end
 end
 local head
@@ -108,5 +103,15 @@ if #waiting > 0 then
 end
 if head and not stopped then
   redis.call('ZADD', KEYS[3], 0, head)
+end
+local results = {}
+if others > 0 then
+  local added = { 'added', '', '', '' }
+  for i = 1, count do
+    local one = found[i] or added
+    for n = 1, 4 do
+      results[4 * (i - 1) + n] = one[n]
+    end
+  end
 end
 return { now, results }

@@ -189,6 +189,9 @@ func (c *Client) add(ctx context.Context, queue wire.Queue, add addition) (scrip
 		return script.AddReply{}, err
 	}
 	reply, err := script.DecodeAdd(raw)
+	if n := len(reply.Results); err == nil && n > 0 && n != len(add.Items) {
+		err = fmt.Errorf("add of %d jobs answered for %d", len(add.Items), n)
+	}
 	if err != nil {
 		return script.AddReply{}, &StoreError{Kind: ErrOutcomeUnknown, Op: joint.op, Err: err}
 	}

@@ -97,6 +97,11 @@ func (c chunk) add(ctx context.Context, pending []int) (rivals []rival, err erro
 	if err != nil {
 		return nil, withIDs(err, c.ids(pending))
 	}
+	if len(added.Results) == 0 { // as all were added
+		for _, i := range pending {
+			c.results[i].Err = nil
+		}
+	}
 	for n := range added.Results {
 		i, result := pending[n], &added.Results[n]
 		switch result.Verdict {

@@ -9,6 +9,7 @@ import (
 func (s *State) add(c script.Add, now int64) script.AddReply {
 	reply := script.AddReply{Now: now}
 	s.Version = Version
+	others := 0
 	idle := len(s.Wait) == 0
 	quiet := len(s.Marker) == 0
 	var waiting, ranked, delayed []string
@@ -17,12 +18,14 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 		id := item.ID.String()
 		if job, taken := s.Jobs[id]; taken {
 			s.reach("add", "exists")
+			others++
 			reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictExists, Name: job.Fields["name"], Parent: job.Fields["parentKey"]})
 			continue
 		}
 		if item.Unique != "" {
 			if owner, held := s.holder(item.Unique, now); held {
 				s.reach("add", "duplicate")
+				others++
 				reply.Results = append(reply.Results, script.AddResult{Verdict: script.AddVerdictDuplicate, Owner: owner})
 				continue
 			}
@@ -69,6 +72,9 @@ func (s *State) add(c script.Add, now int64) script.AddReply {
 		s.wake()
 	default:
 		s.wakeForDue(delayed)
+	}
+	if others == 0 {
+		reply.Results = nil
 	}
 	return reply
 }

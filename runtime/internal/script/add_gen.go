@@ -180,7 +180,7 @@ func (c Add) push(queue wire.Queue) Call {
 type AddReply struct {
 	// Now: the server's clock.
 	Now int64
-	// Results: one per item, in order.
+	// Results: one per item, in order; none if all were added.
 	Results []AddResult
 }
 

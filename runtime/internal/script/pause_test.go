@@ -97,7 +97,7 @@ func TestPausedQueue(t *testing.T) {
 			call: script.Add{Events: "none", History: 100, Items: []script.AddItem{
 				{ID: jobID("a"), Name: "mail", Version: 1}, {ID: jobID("d"), Name: "mail", Version: 1, Delay: 5000, Priority: 1},
 			}},
-			reply: `{Results:[{Verdict:added} {Verdict:added}]}`,
+			reply: `{Results:[]}`,
 			after: `
 				meta hash paused=1 version=echomq:2.0.0
 				wait list a

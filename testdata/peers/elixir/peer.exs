@@ -172,7 +172,12 @@ defmodule Peer do
     }
 
     {state, reply} = lossy(request["lose"] == "add", state, "add", request["queue"], @common, [item])
-    {state, %{id: request["id"], verdict: hd(reply["results"])["verdict"], lost: state.lost}}
+    verdict = case reply["results"] do
+      [] -> "added" # as all were
+      [one] -> one["verdict"]
+    end
+
+    {state, %{id: request["id"], verdict: verdict, lost: state.lost}}
   end
 
   defp answer("process", request, state) do

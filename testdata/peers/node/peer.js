@@ -195,7 +195,7 @@ class Peer {
     const state = { lost: 0 };
     const args = { events: EVENTS, history: HISTORY };
     const { results } = await this.lossy(request.lose === 'add', state, 'add', request.queue, args, [item]);
-    return { id: request.id, verdict: results[0].verdict, lost: state.lost };
+    return { id: request.id, verdict: results[0]?.verdict ?? 'added', lost: state.lost }; // none if all were added
   }
 
   async process(request) {

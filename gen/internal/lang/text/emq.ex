@@ -177,7 +177,7 @@ defmodule Emq do
     results = call(client, "add", queue, %{"events" => job.events, "history" => @history}, Enum.map(left, & &1.item))
 
     {again, done} =
-      Enum.zip(left, results)
+      Enum.zip(left, if(results == [], do: Enum.map(left, fn _ -> %{"verdict" => "added"} end), else: results))
       |> Enum.reduce({[], done}, fn {one, result}, {again, done} ->
         case outcome(client, queue, job, one, result) do
           nil -> {[one | again], done}

@@ -446,7 +446,7 @@ export class Client {
       const { results } = await this.bundle.call(this.store, 'add', queue, { events: job.events, history }, left.map((one) => one.item));
       const again: Prepared[] = [];
       for (const [i, one] of left.entries()) {
-        const { verdict, name, owner } = (results as Verdict[])[i]!;
+        const { verdict, name, owner } = (results as (Verdict | undefined)[])[i] ?? { verdict: 'added', name: '', owner: '' }; // none if all were
         if (verdict === 'exists' && name !== job.name) throw new EmqError(`job ${one.id} exists and is ${JSON.stringify(name)}, not ${JSON.stringify(job.name)}`);
         const outcome = verdict === 'duplicate' ? await this.contend(queue, job, one, owner) : { id: one.id, existing: verdict === 'exists' && one.given, replaced: false };
         if (outcome) added.set(one, outcome);
