@@ -56,7 +56,7 @@ func (r *runner) begin(l *lane, started script.PickStarted, token string, now in
 			r.settleUnrun(a.giveBack())
 			return
 		}
-		r.work(running{attempt: a, ctx: ctx, cancel: cancel})
+		r.client.goroutines.start(&running{attempt: a, ctx: ctx, cancel: cancel})
 	}
 }
 
@@ -67,29 +67,7 @@ type running struct {
 	cancel  context.CancelCauseFunc
 }
 
-// work has an attempt run on a goroutine that waits for one, or else on a new one.
-// One that has run before has its stack already, which costs as much to grow as all
-// the rest of a short job.
-func (r *runner) work(next running) {
-	select {
-	case r.hands <- next:
-	default:
-		go r.hand(next)
-	}
-}
-
-// hand runs attempts until the runner has ended.
-func (r *runner) hand(next running) {
-	for {
-		next.attempt.run(next.ctx, next.cancel)
-		next = running{}
-		select {
-		case next = <-r.hands:
-		case <-r.exchanged:
-			return
-		}
-	}
-}
+func (r *running) do() { r.attempt.run(r.ctx, r.cancel) }
 
 // maxCount bounds the numbers of a job's record and of its settings, well within
 // what the scripts take.

@@ -60,7 +60,6 @@ type runner struct {
 	renewal  chan struct{} // to the lease keeper: renew now
 	doubt    chan struct{} // to the lease keeper: look at the suspects
 	times    chan times    // to the timekeeper
-	hands    chan running  // to goroutines that wait for an attempt to run
 	errands  chan struct{} // to the courier: there is something in the outbox
 	slots    chan times    // to the ticker
 
@@ -150,7 +149,6 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		renewal:   make(chan struct{}, 1),
 		doubt:     make(chan struct{}, 1),
 		times:     make(chan times, 1),
-		hands:     make(chan running),
 		errands:   make(chan struct{}, 1),
 		slots:     make(chan times, 1),
 		exchanged: make(chan struct{}),

@@ -13,7 +13,8 @@ func within[V any](ctx context.Context, on *goroutines, work func() V) (V, error
 	if ctx.Done() == nil {
 		return work(), nil
 	}
-	one, made := on.take(), &made[V]{work: work}
+	one := on.take()
+	made := &made[V]{work: work, done: one.done}
 	one.work <- made
 	select {
 	case <-one.done:
@@ -36,22 +37,28 @@ func within[V any](ctx context.Context, on *goroutines, work func() V) (V, error
 type made[V any] struct {
 	work  func() V
 	value V
+	done  chan<- struct{}
 }
 
-func (m *made[V]) do() { m.value = m.work() }
+func (m *made[V]) do() {
+	m.value = m.work()
+	m.done <- struct{}{}
+}
 
 // spareTime is for how long a goroutine is kept that nobody needs: up to twice as
 // long. Who makes calls more rarely than that can start one for each.
 const spareTime = 100 * time.Millisecond
 
 // goroutines are those that wait for work. One that has worked before has its
-// stack already, which costs as much to grow as all the rest of a short call.
+// stack already, which costs as much to grow as all the rest of a short call or
+// handler.
 //
 // A goroutine is in one of three states. It is spare, and listed here; or it was
 // taken, and is its taker's alone, who gives it work, awaits its end and puts it
-// back; or its taker has left before that, and it ends after the work, without a
-// word. Work that does not return, by a panic or runtime.Goexit, ends it as well:
-// its taker then waits until its context ends, and leaves.
+// back, unless it was started, and comes back by itself; or its taker has left before
+// that, and it ends after the work, without a word. Work that does not return, by a
+// panic or runtime.Goexit, ends it as well: its taker then waits until its context
+// ends, and leaves.
 type goroutines struct {
 	mu    sync.Mutex
 	spare []*goroutine // the one that was put back last is the last
@@ -60,15 +67,34 @@ type goroutines struct {
 }
 
 type goroutine struct {
-	work chan interface{ do() }
-	done chan struct{} // holds a value once the work is done
+	work chan task
+	done chan struct{} // holds a value once work that is awaited is done
 }
+
+type task interface{ do() }
 
 func (g *goroutine) run() {
 	for work := range g.work {
 		work.do()
-		g.done <- struct{}{}
 	}
+}
+
+// start runs work on one of the goroutines and does not wait for it.
+func (g *goroutines) start(work task) {
+	one := g.take()
+	one.work <- started{work: work, one: one, of: g}
+}
+
+// started is work of a goroutine that comes back by itself.
+type started struct {
+	work task
+	one  *goroutine
+	of   *goroutines
+}
+
+func (s started) do() {
+	s.work.do()
+	s.of.put(s.one)
 }
 
 // take returns a goroutine that is to be put back or closed.
@@ -82,7 +108,7 @@ func (g *goroutines) take() *goroutine {
 		return one
 	}
 	g.mu.Unlock()
-	one := &goroutine{work: make(chan interface{ do() }, 1), done: make(chan struct{}, 1)}
+	one := &goroutine{work: make(chan task, 1), done: make(chan struct{}, 1)}
 	go one.run()
 	return one
 }
