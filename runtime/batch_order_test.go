@@ -30,7 +30,7 @@ func (a *accident) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 
 func (a *accident) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if args := cmd.Args(); len(args) < 2 || args[1] != lua.Add().SHA1 {
+		if args := cmd.Args(); len(args) < 2 || args[1] != lua.Push().SHA1 {
 			return next(ctx, cmd)
 		}
 		executed, answer := a.befall(a.calls)
