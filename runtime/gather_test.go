@@ -194,21 +194,30 @@ func TestBatchTimeouts(t *testing.T) {
 // others that do not come.
 func TestBatchAtStop(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		var g gathered
-		w := f.workBatches(t, echomq.BatchSpec{Size: 100, Wait: time.Hour}, g.handle)
-		handles := f.enqueueMany(t, 3, echomq.Timeout(echomq.NoTimeout))
-		for _, handle := range handles {
-			eventually(t, func() bool { return f.hash(t, handle.ID)["ats"] == "1" }, "the job is started")
+		for try := 0; ; try++ {
+			var g gathered
+			w := f.workBatches(t, echomq.BatchSpec{Size: 100, Wait: time.Hour}, g.handle)
+			handles := f.enqueueMany(t, 3, echomq.Timeout(echomq.NoTimeout))
+			for _, handle := range handles {
+				eventually(t, func() bool { return f.hash(t, handle.ID)["ats"] == "1" }, "the job is started")
+			}
+			w.halt(t)
+			if f.store.LLen(f.ctx, f.queue.Key("wait")).Val() > 0 && try < 5 {
+				// On a busy machine the stop came before the answer to the pick, so that
+				// they were given back.
+				require.NoError(t, f.store.Del(f.ctx, f.queue.Key("wait"), f.queue.Key("marker")).Err())
+				continue
+			}
+			for i, handle := range handles {
+				require.Equal(t, fmt.Sprintf("hello %d", i), await(t, f, handle))
+			}
+			all := 0
+			for _, size := range g.sizes { // one that comes as the worker stops is not waited for
+				all += size
+			}
+			require.Equal(t, len(handles), all)
+			return
 		}
-		w.halt(t)
-		for i, handle := range handles {
-			require.Equal(t, fmt.Sprintf("hello %d", i), await(t, f, handle))
-		}
-		all := 0
-		for _, size := range g.sizes { // one that comes as the worker stops is not waited for
-			all += size
-		}
-		require.Equal(t, len(handles), all)
 	})
 }
 
