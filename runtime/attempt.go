@@ -273,7 +273,7 @@ func (a attempt) result(outcome script.SettleOutcome) result {
 		unique:   a.envelope.DeduplicationID,
 		until:    a.envelope.DeduplicationUntil,
 		keep:     true,
-		lone:     !a.damaged && a.envelope.Group == "",
+		lone:     !a.damaged && a.envelope.Group == "" && a.envelope.GroupPlace == "",
 		announce: a.route.result && (outcome == script.SettleOutcomeCompleted || outcome == script.SettleOutcomeFailed),
 	}
 }

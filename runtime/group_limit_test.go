@@ -150,3 +150,18 @@ func TestOptionOfGroupLimitGoesOverOverride(t *testing.T) {
 		require.Equal(t, 2, c.most["a"])
 	})
 }
+
+// TestGroupOfADamagedRecordKeepsItsSlots takes the field away that names a waiting
+// job's group. Its group counts it all the same, and no more once it has ended.
+func TestGroupOfADamagedRecordKeepsItsSlots(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		jobs := f.enqueueGrouped(t, namesOf("a", 3)...)
+		require.EqualValues(t, 1, f.store.HDel(f.ctx, f.queue.Key(jobs[0].ID), "grp").Val())
+		f.another(t, func(context.Context, *echomq.Job[greeting]) (string, error) { return "", nil },
+			echomq.Concurrency(2), echomq.GroupLimit(1))
+		for _, job := range jobs {
+			await(t, f, job)
+		}
+		f.requireNoGroups(t)
+	})
+}
