@@ -97,6 +97,8 @@
 --- @error EMQFULL the server has no memory left; nothing was written
 --- @special push events=none|final history codec= version=1 delay=0 due=0 priority=0
 --- @special push parent= edge children=0 edges= delivery= unique= until term=0 group=
+--- @special post events=none|final history delay=0 due=0 priority=0
+--- @special post parent= edge children=0 edges= delivery= unique= until term=0 group=
 
 local meta = redis.call('HMGET', KEYS[1], 'version', 'paused', 'blocked', 'grouped')
 local version = meta[1]

@@ -73,6 +73,9 @@ var pauseSource string
 //go:embed pick.lua
 var pickSource string
 
+//go:embed post.lua
+var postSource string
+
 //go:embed progress.lua
 var progressSource string
 
@@ -152,6 +155,7 @@ var scripts = [...]Script{
 	newScript("override", "", overrideSource),
 	newScript("pause", "", pauseSource),
 	newScript("pick", "", pickSource),
+	newScript("post", "add", postSource),
 	newScript("progress", "", progressSource),
 	newScript("promote", "", promoteSource),
 	newScript("prune", "", pruneSource),
@@ -241,56 +245,59 @@ func Pause() Script { return scripts[21] }
 // Pick returns pick.lua.
 func Pick() Script { return scripts[22] }
 
+// Post returns post.lua.
+func Post() Script { return scripts[23] }
+
 // Progress returns progress.lua.
-func Progress() Script { return scripts[23] }
+func Progress() Script { return scripts[24] }
 
 // Promote returns promote.lua.
-func Promote() Script { return scripts[24] }
+func Promote() Script { return scripts[25] }
 
 // Prune returns prune.lua.
-func Prune() Script { return scripts[25] }
+func Prune() Script { return scripts[26] }
 
 // Push returns push.lua.
-func Push() Script { return scripts[26] }
+func Push() Script { return scripts[27] }
 
 // Recover returns recover.lua.
-func Recover() Script { return scripts[27] }
+func Recover() Script { return scripts[28] }
 
 // Remove returns remove.lua.
-func Remove() Script { return scripts[28] }
+func Remove() Script { return scripts[29] }
 
 // Replace returns replace.lua.
-func Replace() Script { return scripts[29] }
+func Replace() Script { return scripts[30] }
 
 // Report returns report.lua.
-func Report() Script { return scripts[30] }
+func Report() Script { return scripts[31] }
 
 // Resume returns resume.lua.
-func Resume() Script { return scripts[31] }
+func Resume() Script { return scripts[32] }
 
 // Retry returns retry.lua.
-func Retry() Script { return scripts[32] }
+func Retry() Script { return scripts[33] }
 
 // Schedule returns schedule.lua.
-func Schedule() Script { return scripts[33] }
+func Schedule() Script { return scripts[34] }
 
 // Settle returns settle.lua.
-func Settle() Script { return scripts[34] }
+func Settle() Script { return scripts[35] }
 
 // Sweep returns sweep.lua.
-func Sweep() Script { return scripts[35] }
+func Sweep() Script { return scripts[36] }
 
 // Tick returns tick.lua.
-func Tick() Script { return scripts[36] }
+func Tick() Script { return scripts[37] }
 
 // Trim returns trim.lua.
-func Trim() Script { return scripts[37] }
+func Trim() Script { return scripts[38] }
 
 // Unschedule returns unschedule.lua.
-func Unschedule() Script { return scripts[38] }
+func Unschedule() Script { return scripts[39] }
 
 // Verify returns verify.lua.
-func Verify() Script { return scripts[39] }
+func Verify() Script { return scripts[40] }
 
 // View returns view.lua.
-func View() Script { return scripts[40] }
+func View() Script { return scripts[41] }

@@ -16,7 +16,7 @@ import (
 // library among them. A change that raises one of them has to say why.
 const (
 	allocationsOfAnEnqueue   = 34 // by one call
-	allocationsInABatch      = 9 // in batches of 500
+	allocationsInABatch      = 9  // in batches of 500
 	allocationsOfAHandledJob = 74 // by a worker of 100 slots, its settling included
 )
 

@@ -14,7 +14,7 @@ func TestProbeStepByStep(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	s := startSession(t, e, "--queue", "payments")
-	for _, step := range []string{"plain", "prioritized", "delayed", "retried", "failed", "reporting", "stalled", "cancelled", "changed", "stuck", "paused", "limited", "grouped", "repaired", "flow", "scheduled", "unique", "trimmed", "stopped"} {
+	for _, step := range []string{"plain", "quiet", "prioritized", "delayed", "retried", "failed", "reporting", "stalled", "cancelled", "changed", "stuck", "paused", "limited", "grouped", "repaired", "flow", "scheduled", "unique", "trimmed", "stopped"} {
 		s.until("=== " + step)
 		s.until(enterPrompt)
 		if step == "plain" {

@@ -61,7 +61,8 @@
 //   - @special NAME VALUES: the script NAME is derived from this one, for calls in
 //     which arguments stand at fixed values: NAME=VALUE for each, NAME=A|B if it
 //     is one of these, NAME alone for one that nothing looks at then. Further lines
-//     of the same name add to it. What is derived has a header of its own.
+//     of the same name add to it. What is derived has a header of its own. Of
+//     several that are enough for a call the first is taken.
 //
 // The kinds: int, ms (integer milliseconds), flag (0 or 1), id (a job's id),
 // scheduler (a scheduler's id),

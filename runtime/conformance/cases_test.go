@@ -117,6 +117,9 @@ func calls() map[string]model.Caller {
 		"add of plain jobs": script.Add{Events: "final", History: 100, Items: []script.AddItem{
 			{ID: c, Name: "mail", Version: 1, Opts: []byte("{}")}, {ID: a, Name: "mail", Version: 1}, {ID: c, Name: "mail", Version: 1},
 		}},
+		"add of coded jobs": script.Add{Events: "final", History: 100, Items: []script.AddItem{
+			{ID: c, Name: "mail", Version: 2, Codec: "pb", Opts: []byte("{}")}, {ID: a, Name: "mail", Version: 1}, {ID: c, Name: "mail", Version: 1},
+		}},
 		"settle as completed": script.Settle{Events: "final", History: 100, Items: []script.SettleItem{
 			{ID: a, Token: "w:1", Outcome: "completed", Value: []byte("1"), Attempts: 1, Keep: true, Groupless: true},
 			{ID: b, Token: "w:1", Outcome: "completed", Value: []byte("1"), Attempts: 1, Keep: true, Groupless: true},

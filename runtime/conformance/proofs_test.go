@@ -119,7 +119,7 @@ var plants = map[string]string{
 func firstCalls() map[string]model.Caller {
 	all := calls()
 	return map[string]model.Caller{
-		"push": all["add of plain jobs"], "complete": all["settle as completed"],
+		"push": all["add of plain jobs"], "post": all["add of coded jobs"], "complete": all["settle as completed"],
 		"add": all["add"], "pick": all["pick of one"], "settle": all["settle completed"], "extend": all["extend"],
 		"promote": all["promote"], "recover": all["recover"], "due": all["due"], "inspect": all["inspect"], "trim": all["trim by age"],
 		"schedule": all["schedule"], "unschedule": all["unschedule"], "tick": all["tick"],

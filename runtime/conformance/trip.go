@@ -68,7 +68,7 @@ var stages = []stage{
 	{"paused", "the queue is paused and gives out nothing, also when a delayed job is due; it is resumed, and both jobs run", (*trip).paused},
 	{"limited", "an operator sets the queue's limit and rate; jobs run one after the other, and each takes a token", (*trip).limited},
 	{"grouped", "jobs of two groups, one of each at a time, run in turns", (*trip).grouped},
-	{"repaired", "jobs of a paused queue are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
+	{"repaired", "jobs of a paused queue, one of them of a newer version, are counted, listed, removed and drained; a failed one is retried", (*trip).repaired},
 	{"flow", "a parent runs when its child has ended, which is told it through the outbox", (*trip).flow},
 	{"scheduled", "a job repeats; its first slot comes and it runs; the schedule is removed", (*trip).scheduled},
 	{"unique", "a delayed job holds a unique key; another one is answered with it, a third takes its place and time", (*trip).unique},
@@ -86,9 +86,11 @@ func (t *trip) spec() echomq.QueueSpec {
 	return echomq.QueueSpec{Name: t.queue.Name(), Concurrency: 2, Events: echomq.EventsAll}
 }
 
-func (t *trip) job() echomq.JobType[errand, string] {
+func (t *trip) job() echomq.JobType[errand, string] { return t.jobOf(1) }
+
+func (t *trip) jobOf(version int) echomq.JobType[errand, string] {
 	return echomq.NewJobType[errand, string](echomq.JobSpec{
-		Queue: t.queue.Name(), Name: "probe", Contract: echomq.ContractSpec{Hash: "probe"},
+		Queue: t.queue.Name(), Name: "probe", Version: version, Contract: echomq.ContractSpec{Hash: "probe"},
 	})
 }
 

@@ -19,14 +19,19 @@ func (t *trip) plain(ctx context.Context) error {
 }
 
 func (t *trip) quiet(ctx context.Context) error {
-	spec := t.spec()
-	spec.Events = echomq.EventsFinal
-	handle, err := echomq.Enqueue(ctx, echomq.NewProducer(t.client, spec), t.job(), errand{Case: "quiet"})
+	handle, err := echomq.Enqueue(ctx, t.quietProducer(), t.job(), errand{Case: "quiet"})
 	if err != nil {
 		return err
 	}
 	t.ended = append(t.ended, handle.ID)
 	return awaitResult(ctx, handle, "done: quiet")
+}
+
+// quietProducer returns a producer that writes no event as it adds.
+func (t *trip) quietProducer() *echomq.Producer {
+	spec := t.spec()
+	spec.Events = echomq.EventsFinal
+	return echomq.NewProducer(t.client, spec)
 }
 
 func (t *trip) prioritized(ctx context.Context) error {

@@ -22,7 +22,12 @@ func (t *trip) repaired(ctx context.Context) error {
 		return err
 	}
 	var held []string
-	for _, opts := range [][]echomq.EnqueueOption{nil, nil, {echomq.Priority(2)}, {echomq.In(time.Hour)}} {
+	newer, err := echomq.Enqueue(ctx, t.quietProducer(), t.jobOf(2), errand{Case: "repaired"})
+	if err != nil {
+		return err
+	}
+	held = append(held, newer.ID)
+	for _, opts := range [][]echomq.EnqueueOption{nil, {echomq.Priority(2)}, {echomq.In(time.Hour)}} {
 		handle, err := echomq.Enqueue(ctx, t.producer, t.job(), errand{Case: "repaired"}, opts...)
 		if err != nil {
 			return err

@@ -30,7 +30,7 @@ func generate(from source) (map[string][]byte, error) {
 			files[script.file()] = script.text
 			continue
 		}
-		content, err := generateCall(script, from.derivedFrom(script.Name), taken)
+		content, err := generateCall(script, from.derivedFrom(script), taken)
 		if err != nil {
 			return nil, err
 		}

@@ -125,9 +125,18 @@ func loadScripts(root string) ([]script, error) {
 // file returns the name of the script's file below the module's root.
 func (s script) file() string { return luaDir + "/" + s.Name + ".lua" }
 
-// derivedFrom returns what is derived from the script called name.
-func (from source) derivedFrom(name string) []script {
-	return slices.DeleteFunc(slices.Clone(from.scripts), func(s script) bool { return s.of != name })
+// derivedFrom returns what is derived from a script, in the order in which it says
+// so: the first that is enough for a call is taken.
+func (from source) derivedFrom(s script) []script {
+	var derived []script
+	for i := range s.Specials {
+		for _, other := range from.scripts {
+			if other.special == &s.Specials[i] {
+				derived = append(derived, other)
+			}
+		}
+	}
+	return derived
 }
 
 // derivedMark stands in the files of scripts that are derived from others.

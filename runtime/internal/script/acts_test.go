@@ -18,6 +18,7 @@ type calling struct {
 var callings = []calling{
 	{"add", 130, func(w *world, _ *worker) model.Caller { return w.someAdd() }},
 	{"push", 50, func(w *world, _ *worker) model.Caller { return w.somePush() }},
+	{"post", 30, func(w *world, _ *worker) model.Caller { return w.somePost() }},
 	{"pick", 150, func(w *world, by *worker) model.Caller { return w.somePick(by) }},
 	{"settle", 190, func(w *world, by *worker) model.Caller { return w.someSettle(by) }},
 	{"complete", 40, func(w *world, by *worker) model.Caller { return w.someComplete(by) }},

@@ -80,6 +80,9 @@ func (c Add) Call(queue wire.Queue) Call {
 	if c.admitsPush() {
 		return c.push(queue)
 	}
+	if c.admitsPost() {
+		return c.post(queue)
+	}
 	keys := make([]string, 0, 14+2*len(c.Items))
 	keys = append(keys,
 		queue.Key("meta"),
@@ -174,6 +177,53 @@ func (c Add) push(queue wire.Queue) Call {
 		)
 	}
 	return Call{Script: lua.Push(), Keys: keys, Args: args}
+}
+
+// admitsPost reports whether post.lua is enough for the call.
+func (c Add) admitsPost() bool {
+	if c.Events != "none" && c.Events != "final" {
+		return false
+	}
+	for i := range c.Items {
+		item := &c.Items[i]
+		if item.Delay != 0 ||
+			item.Due != 0 ||
+			item.Priority != 0 ||
+			item.Parent != "" ||
+			item.Children != 0 ||
+			len(item.Edges) > 0 ||
+			len(item.Delivery) > 0 ||
+			item.Unique != "" ||
+			item.Term != 0 ||
+			item.Group != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// post builds the call of post.lua, which is enough if admitsPost is true.
+func (c Add) post(queue wire.Queue) Call {
+	keys := make([]string, 0, 3+len(c.Items))
+	keys = append(keys,
+		queue.Key("meta"),
+		queue.Key("wait"),
+		queue.Key("marker"),
+	)
+	args := make([]any, 0, 6*len(c.Items))
+	for i := range c.Items {
+		item := &c.Items[i]
+		keys = append(keys, queue.Job(item.ID))
+		args = append(args,
+			item.ID.String(),
+			item.Name,
+			item.Data,
+			item.Codec,
+			item.Version,
+			item.Opts,
+		)
+	}
+	return Call{Script: lua.Post(), Keys: keys, Args: args}
 }
 
 // AddReply is the reply to [Add].

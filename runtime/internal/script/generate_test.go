@@ -136,6 +136,19 @@ func (w *world) somePush() model.Caller {
 	return call
 }
 
+// somePost is the same for payloads of any codec and version.
+func (w *world) somePost() model.Caller {
+	call, _ := w.somePush().(script.Add)
+	if len(call.Items) == 0 {
+		return nil
+	}
+	for i := range call.Items {
+		call.Items[i].Codec, call.Items[i].Version = one(w, "", "pb"), one[int64](w, 1, 2)
+	}
+	call.Items[0].Codec = "pb"
+	return call
+}
+
 func (w *world) someAddItem(id wire.JobID) script.AddItem {
 	item := script.AddItem{
 		ID: id, Name: one(w, "mail", "report"), Data: make([]byte, one(w, 1, 10, 80)), Codec: one(w, "", "", "pb"),

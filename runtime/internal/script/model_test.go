@@ -33,10 +33,10 @@ const (
 // reached must be.
 type effort struct{ seeds, least int }
 
-// efforts make 250,000 steps on Valkey, of which more than 100,000 must run.
+// efforts make 290,000 steps on Valkey, of which more than 100,000 must run.
 var efforts = map[enginetest.Kind]effort{
-	enginetest.Valkey: {seeds: 84, least: 100},
-	enginetest.Redis:  {seeds: 42, least: 30},
+	enginetest.Valkey: {seeds: 96, least: 100},
+	enginetest.Redis:  {seeds: 48, least: 30},
 	// What is rare may not come.
 	enginetest.Miniredis:     {seeds: 1}, // it is slow
 	enginetest.ValkeyCluster: {seeds: 1}, // it is Valkey

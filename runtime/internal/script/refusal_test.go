@@ -62,6 +62,9 @@ func wellFormed() map[string]model.Caller {
 		"push": script.Add{Events: "final", History: 100, Items: []script.AddItem{
 			{ID: jobID("n1"), Name: "mail", Version: 1}, {ID: jobID("n2"), Name: "mail", Version: 1, Opts: []byte("{}")},
 		}},
+		"post": script.Add{Events: "final", History: 100, Items: []script.AddItem{
+			{ID: jobID("n1"), Name: "mail", Version: 2}, {ID: jobID("n2"), Name: "mail", Version: 1, Codec: "pb"},
+		}},
 		"complete": script.Settle{Events: "all", History: 100, Items: []script.SettleItem{
 			{ID: jobID("a1"), Token: "w:1", Outcome: "completed", Attempts: 1, Keep: true, Groupless: true},
 			{ID: jobID("w1"), Token: "w:1", Outcome: "completed", Attempts: 1, Keep: true, Groupless: true},
