@@ -167,6 +167,9 @@ func (j *joint) board() []*rider {
 		if n > 0 {
 			j.late.Stop()
 		}
+	} else {
+		// Those who stay wait for this call now, which may hang as well.
+		j.late.Reset(j.client.holdLimit)
 	}
 	if n == 0 {
 		j.flights--

@@ -166,6 +166,27 @@ func TestHungCallHoldsUpNobody(t *testing.T) {
 	})
 }
 
+// TestHungCallsHoldUpNobody adds more, behind calls that do not come back, than one
+// call takes: no caller waits for more than one of them.
+func TestHungCallsHoldUpNobody(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		producer, _, held := crowded(t, f)
+		const callers, jobs = 4, 400
+		results := make(chan error, callers)
+		for range callers {
+			go func() {
+				_, err := echomq.EnqueueBatch(f.ctx, producer, f.greet(), echomq.Items(make([]greeting, jobs)...))
+				results <- err
+			}()
+		}
+		eventually(t, func() bool { return held.jobsOut() == callers*jobs }, "all have been sent")
+		close(held.open)
+		for range callers {
+			require.NoError(t, receive(t, results, "the answer"))
+		}
+	})
+}
+
 // TestRefusedCallIsOfNobodyElse has a call refused that is for many, and one of the
 // reasons go away for the calls after it.
 func TestRefusedCallIsOfNobodyElse(t *testing.T) {
