@@ -2,6 +2,7 @@ package echomq
 
 import (
 	"context"
+	"runtime/pprof"
 	"sync"
 	"time"
 )
@@ -94,6 +95,7 @@ type started struct {
 
 func (s started) do() {
 	s.work.do()
+	pprof.SetGoroutineLabels(context.Background()) // those that a handler set are its own
 	s.of.put(s.one)
 }
 

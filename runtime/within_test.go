@@ -1,9 +1,11 @@
 package echomq
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -122,4 +124,27 @@ func TestWithinWithoutEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, got)
 	require.Zero(t, spareOf(&on))
+}
+
+// taskFunc lets a function be work that is started.
+type taskFunc func()
+
+func (f taskFunc) do() { f() }
+
+// TestStartedWorkLeavesNoLabels: what a profile tells of a goroutine is of the work
+// that it does now.
+func TestStartedWorkLeavesNoLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var on goroutines
+		on.start(taskFunc(func() {
+			pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("left", "behind")))
+		}))
+		synctest.Wait()
+		require.Equal(t, 1, spareOf(&on))
+		var profile bytes.Buffer
+		err, ended := within(t.Context(), &on, func() error { return pprof.Lookup("goroutine").WriteTo(&profile, 1) })
+		require.NoError(t, errors.Join(err, ended))
+		require.NotContains(t, profile.String(), "behind")
+		time.Sleep(2 * spareTime)
+	})
 }
