@@ -60,6 +60,9 @@ func (r Route) sealed(transforms transforms, queue string) HandlerFunc {
 
 // RouteTo returns the route of a job type to its handler. A handler of a job
 // without a result goes through [NoResult].
+//
+// A handler runs on a goroutine that serves others after it, so one that calls
+// [runtime.LockOSThread] unlocks the thread before it returns, as it found it.
 func RouteTo[T, R any](job JobType[T, R], handle func(context.Context, *Job[T]) (R, error)) Route {
 	var result R
 	_, none := any(result).(None)
