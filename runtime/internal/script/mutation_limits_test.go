@@ -21,6 +21,7 @@ var limitMutations = []mutation{
 	{"settle", "the limit is not opened", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
 	{"settle", "nobody is woken for the slot", "elseif (opened or opening", "elseif (opening"},
 	{"recover", "the limit is not opened", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
+	{"complete", "nobody is woken when there is room again", "opened and not stopped and", "false and"},
 	{"recover", "nobody is woken for the slot", "elseif (opened or freed", "elseif (freed"},
 	{"add", "wakes a worker of a blocked queue", "or meta[3] == 'limit' or", "or"},
 	{"add", "the time that a worker waits for does not pass", "now < (tonumber(meta[3]) or 0)", "tonumber(meta[3])"},

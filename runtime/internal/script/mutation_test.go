@@ -89,7 +89,6 @@ var mutations = []mutation{
 	{"complete", "the lock stays", "redis.call('DEL', unpack(freed))", ""},
 	{"complete", "no event", "level == 'all' or level == 'final'", "level == 'all'"},
 	{"complete", "the attempt is not counted", "'atm', ARGV[a + 4], ", ""},
-	{"complete", "nobody is woken when there is room again", "opened and not stopped and", "false and"},
 	{"settle", "a replay is lost", "if token == ARGV[a + 2] then", "if false then"},
 
 	{"settle", "the key stays", "redis.call('HDEL', KEYS[13], unpack(free))", ""},
