@@ -117,8 +117,9 @@ func (r *runner) giveTurn(rest time.Duration) {
 	_ = r.exchange(call.Call(r.queue))
 }
 
-// sweep is a turn at one of the two sets of ended jobs, from where the last turn
-// stopped, a page at a time.
+// sweep is a turn at one of the two sets of ended jobs, a page at a time: the page at
+// which the last turn stopped, then the oldest jobs for as long as there is anything
+// to delete, which under load is nearly all of it, and then on from where it was.
 type sweep struct {
 	*runner
 	set      script.SweepSet
@@ -127,16 +128,43 @@ type sweep struct {
 	mine     bool
 	fruitful int // pages of which something was deleted
 	barren   int // pages of which nothing was
+	gone     int64
 }
 
 // run looks at pages as long as that pays.
 func (s *sweep) run() error {
-	for s.store.Err() == nil && s.barren < cleanBarren {
-		more, err := s.page()
-		if err != nil || !more {
+	more, err := s.page()
+	if err != nil || !s.mine {
+		return err
+	}
+	if more || s.from == 0 {
+		if err := s.oldest(); err != nil {
 			return err
 		}
 	}
+	for more && s.store.Err() == nil && s.barren < cleanBarren {
+		if more, err = s.page(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldest looks at the oldest jobs until a page has nothing to delete, and goes back to
+// where the sweep was.
+func (s *sweep) oldest() error {
+	at, gone := s.from, s.gone
+	s.from, s.step = 0, script.SweepStepLook
+	for s.store.Err() == nil {
+		fruitful := s.fruitful
+		if more, err := s.page(); err != nil || !more {
+			return err
+		}
+		if s.fruitful == fruitful {
+			break
+		}
+	}
+	s.from = max(at-(s.gone-gone), 0)
 	return nil
 }
 
@@ -176,6 +204,7 @@ func (s *sweep) page() (more bool, err error) {
 		}
 		gone += trimmed
 	}
+	s.gone += gone
 	if gone > 0 {
 		s.fruitful++
 	} else {
