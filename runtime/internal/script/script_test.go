@@ -65,7 +65,7 @@ func TestCallSendsFlagsAndBytes(t *testing.T) {
 	}.Call(queue(t))
 	want := []any{
 		"none", int64(1),
-		"a", "w:1", "failed", []byte("x"), []byte(nil), int64(0), int64(0), int64(0), int64(0), int64(0), int64(1), int64(0), "", []byte(nil), "",
+		"a", "w:1", "failed", []byte("x"), []byte(nil), int64(0), int64(0), int64(0), int64(0), int64(0), int64(1), int64(0), "", []byte(nil), "", int64(0),
 	}
 	if !reflect.DeepEqual(call.Args, want) {
 		t.Errorf("arguments are\n%v\nwant\n%v", call.Args, want)

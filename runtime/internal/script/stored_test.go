@@ -37,6 +37,15 @@ func storing() []model.Caller {
 			Items: []script.ChangeItem{{ID: jobID("w1")}}},
 		script.Change{Events: "all", History: 100, By: "a call", Priority: 95, Delay: -1, Items: []script.ChangeItem{{ID: jobID("d1")}}},
 		script.Progress{Events: "all", History: 100, Items: []script.ProgressItem{{ID: jobID("a1"), Token: "w:1", Value: []byte("91")}}},
+		script.Add{Events: "none", Items: []script.AddItem{{
+			ID: jobID("n3"), Name: "a name", Data: []byte("some data"), Version: 1, Opts: []byte(`{"attempts":82}`),
+		}}},
+		script.Add{Events: "none", Items: []script.AddItem{{
+			ID: jobID("n4"), Name: "a name", Data: []byte("some data"), Codec: "pb", Version: 81, Opts: []byte(`{"attempts":82}`),
+		}}},
+		script.Settle{Events: "all", History: 100, Items: []script.SettleItem{{
+			ID: jobID("a1"), Token: "w:1", Outcome: "completed", Value: []byte("a value"), Attempts: 72, Keep: true, Groupless: true,
+		}}},
 		settle("completed"), settle("failed"), settle("retry"), settle("release"),
 	}
 }
