@@ -18,7 +18,7 @@ func TestACL(t *testing.T) {
 	for _, key := range []string{" ~emq:{orders}:* ", " ~emq:{fills}:* ", " ~emq:{mail}:* ", " %R~bull:mail:meta)"} {
 		assert.Contains(t, out, key)
 	}
-	assert.Equal(t, "# emq-producer may run, on the keys and the control channel of queues orders, fills, mail, the commands of the scripts add, cancel, change, declare, heal, inspect, replace, report, schedule and of the runtime; on other keys nothing but first contact.\n"+
+	assert.Equal(t, "# emq-producer may run, on the keys and the control channel of queues orders, fills, mail, the commands of the scripts add, cancel, change, declare, heal, inspect, post, push, replace, report, schedule and of the runtime; on other keys nothing but first contact.\n"+
 		"# A new user cannot log in before it has a password: ACL SETUSER emq-producer >PASSWORD. ACL SAVE or CONFIG REWRITE keeps users over a restart.\n", errs)
 }
 
