@@ -137,10 +137,8 @@ func (s *sweep) run() error {
 	if err != nil || !s.mine {
 		return err
 	}
-	if more || s.from == 0 {
-		if err := s.oldest(); err != nil {
-			return err
-		}
+	if err := s.oldest(); err != nil {
+		return err
 	}
 	for more && s.store.Err() == nil && s.barren < cleanBarren {
 		if more, err = s.page(); err != nil {

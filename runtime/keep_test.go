@@ -3,13 +3,16 @@ package echomq_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	echomq "github.com/echomq/echomq-go/runtime"
+	"github.com/echomq/echomq-go/runtime/wire"
 )
 
 // completedOrFailed is a handler whose jobs called bad fail.
@@ -152,5 +155,41 @@ func TestTrimmingGoesOnBeyondOnePage(t *testing.T) {
 		w.halt(t)
 		f.tidy(t)
 		eventually(t, func() bool { return completed() == kept }, "those behind the ones that stay are gone")
+	})
+}
+
+// TestTurnBeginsWithTheOldest has the last turn stopped before more pages of jobs that
+// are kept than one turn looks at. The oldest ones go in the next turn all the same,
+// and not when the sweep has come round.
+func TestTurnBeginsWithTheOldest(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		const old, young = 250, 4100
+		now := time.Now()
+		pipe := f.store.Pipeline()
+		for n := range old + young {
+			ended := now
+			if n < old {
+				ended = now.Add(-48 * time.Hour) // of the 24 for which they are kept
+			}
+			id := fmt.Sprintf("job-%04d", n)
+			pipe.HSet(f.ctx, f.queue.Key(id), "name", "greet", "data", "{}", "finishedOn", ended.UnixMilli())
+			pipe.ZAdd(f.ctx, f.queue.Key("completed"), redis.Z{Score: float64(ended.UnixMilli()), Member: id})
+			if n%100 == 99 {
+				_, err := pipe.Exec(f.ctx)
+				require.NoError(t, err)
+			}
+		}
+		pipe.HSet(f.ctx, f.queue.Key("meta"), "version", wire.Version, "sweptCompleted", old)
+		_, err := pipe.Exec(f.ctx)
+		require.NoError(t, err)
+		f.run(t, []echomq.WorkerOption{echomq.CleanEvery(2 * time.Second)}, f.served(hello))
+		eventually(t, func() bool {
+			turn := f.hash(t, "meta")
+			return turn["turnEnds"] != "" && turn["turn"] == ""
+		}, "a turn is over")
+		require.EqualValues(t, young, f.store.ZCard(f.ctx, f.queue.Key("completed")).Val())
+		swept, err := strconv.Atoi(f.hash(t, "meta")["sweptCompleted"])
+		require.NoError(t, err)
+		require.Greater(t, swept, 3000, "the sweep has gone on from where it was")
 	})
 }

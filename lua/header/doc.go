@@ -27,7 +27,7 @@
 //	--- @record results verdict word(added|exists) what happened
 //	--- @record results name string the name of the job that exists
 //	--- @error EMQARGS the call is malformed
-//	--- @special push history delay=0 outcome=completed|failed unique=
+//	--- @special quick lease=1000 outcome=completed
 //
 // The declarations, in the order in which they must stand:
 //
