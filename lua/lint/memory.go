@@ -6,6 +6,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/echomq/echomq-go/lua/header"
+	"github.com/echomq/echomq-go/lua/syntax"
 )
 
 // memory checks that the first write on every path suits @memory.
@@ -145,7 +146,7 @@ func (w *writes) expr(expr ast.Expr, p path) path {
 		p = w.expr(logical.Lhs, p)
 		return join(p, w.expr(logical.Rhs, p))
 	}
-	p = w.exprs(children(expr), p)
+	p = w.exprs(syntax.Children(expr), p)
 	if call := w.byExpr[expr]; call != nil && call.known && call.command.effect != reads {
 		if p.clean {
 			w.first(call)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/echomq/echomq-go/lua/syntax"
 )
 
 // show writes an expression in one line, for messages.
@@ -50,31 +52,16 @@ func showExpr(expr ast.Expr) string {
 	case *ast.UnaryLenOpExpr:
 		return "#" + showOperand(expr.Expr)
 	default:
-		if op, lhs, rhs := binary(expr); op != "" {
-			return showOperand(lhs) + " " + op + " " + showOperand(rhs)
+		if op, lhs, rhs := syntax.Binary(expr); op != "" {
+			return showOperand(*lhs) + " " + op + " " + showOperand(*rhs)
 		}
 		return "?"
 	}
 }
 
-// binary returns the operator and the operands of a binary expression.
-func binary(expr ast.Expr) (op string, lhs, rhs ast.Expr) {
-	switch expr := expr.(type) {
-	case *ast.LogicalOpExpr:
-		return expr.Operator, expr.Lhs, expr.Rhs
-	case *ast.RelationalOpExpr:
-		return expr.Operator, expr.Lhs, expr.Rhs
-	case *ast.ArithmeticOpExpr:
-		return expr.Operator, expr.Lhs, expr.Rhs
-	case *ast.StringConcatOpExpr:
-		return "..", expr.Lhs, expr.Rhs
-	}
-	return "", nil, nil
-}
-
 func showIndex(expr *ast.AttrGetExpr) string {
 	object := showOperand(expr.Object)
-	if key, ok := expr.Key.(*ast.StringExpr); ok && isIdentifier(key.Value) {
+	if key, ok := expr.Key.(*ast.StringExpr); ok && syntax.IsIdentifier(key.Value) {
 		return object + "." + key.Value
 	}
 	return object + "[" + showExpr(expr.Key) + "]"
@@ -83,7 +70,7 @@ func showIndex(expr *ast.AttrGetExpr) string {
 // showOperand puts a binary expression into parentheses, but for a product in a
 // sum and a chain of concatenations, which read better without.
 func showOperand(expr ast.Expr) string {
-	op, _, _ := binary(expr)
+	op, _, _ := syntax.Binary(expr)
 	switch op {
 	case "", "*", "..":
 		return showExpr(expr)
@@ -98,14 +85,4 @@ func showList(exprs []ast.Expr) string {
 		parts = append(parts, showExpr(expr))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -1,6 +1,10 @@
 package lint
 
-import "github.com/yuin/gopher-lua/ast"
+import (
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/echomq/echomq-go/lua/syntax"
+)
 
 func (r *scopes) exprs(parent node, exprs []ast.Expr) {
 	for _, expr := range exprs {
@@ -27,41 +31,8 @@ func (r *scopes) expr(parent node, expr ast.Expr) {
 		r.statements(expr, expr.Stmts)
 		r.close()
 	default:
-		for _, child := range children(expr) {
+		for _, child := range syntax.Children(expr) {
 			r.expr(expr, child)
 		}
 	}
-}
-
-// children returns the expressions that an expression is made of, in the order
-// in which they are evaluated; none for a function.
-func children(expr ast.Expr) []ast.Expr {
-	switch expr := expr.(type) {
-	case *ast.AttrGetExpr:
-		return []ast.Expr{expr.Object, expr.Key}
-	case *ast.TableExpr:
-		var parts []ast.Expr
-		for _, field := range expr.Fields {
-			if field.Key != nil {
-				parts = append(parts, field.Key)
-			}
-			parts = append(parts, field.Value)
-		}
-		return parts
-	case *ast.FuncCallExpr:
-		if expr.Func == nil {
-			return append([]ast.Expr{expr.Receiver}, expr.Args...)
-		}
-		return append([]ast.Expr{expr.Func}, expr.Args...)
-	case *ast.UnaryMinusOpExpr:
-		return []ast.Expr{expr.Expr}
-	case *ast.UnaryNotOpExpr:
-		return []ast.Expr{expr.Expr}
-	case *ast.UnaryLenOpExpr:
-		return []ast.Expr{expr.Expr}
-	}
-	if op, lhs, rhs := binary(expr); op != "" {
-		return []ast.Expr{lhs, rhs}
-	}
-	return nil
 }

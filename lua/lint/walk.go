@@ -1,25 +1,10 @@
 package lint
 
-import "github.com/yuin/gopher-lua/ast"
+import (
+	"github.com/yuin/gopher-lua/ast"
 
-// bodies returns the statement lists in a statement, but for functions.
-func bodies(stmt ast.Stmt) [][]ast.Stmt {
-	switch stmt := stmt.(type) {
-	case *ast.DoBlockStmt:
-		return [][]ast.Stmt{stmt.Stmts}
-	case *ast.WhileStmt:
-		return [][]ast.Stmt{stmt.Stmts}
-	case *ast.RepeatStmt:
-		return [][]ast.Stmt{stmt.Stmts}
-	case *ast.IfStmt:
-		return [][]ast.Stmt{stmt.Then, stmt.Else}
-	case *ast.NumberForStmt:
-		return [][]ast.Stmt{stmt.Stmts}
-	case *ast.GenericForStmt:
-		return [][]ast.Stmt{stmt.Stmts}
-	}
-	return nil
-}
+	"github.com/echomq/echomq-go/lua/syntax"
+)
 
 // containsBreak reports whether a statement of the list may break out of a loop
 // around it.
@@ -29,7 +14,7 @@ func containsBreak(stmts []ast.Stmt) bool {
 		case *ast.BreakStmt, *ast.GotoStmt:
 			return true
 		case *ast.IfStmt, *ast.DoBlockStmt:
-			for _, body := range bodies(stmt) {
+			for _, body := range syntax.Bodies(stmt) {
 				if containsBreak(body) {
 					return true
 				}

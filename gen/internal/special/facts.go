@@ -1,6 +1,10 @@
 package special
 
-import "github.com/yuin/gopher-lua/ast"
+import (
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/echomq/echomq-go/lua/syntax"
+)
 
 // variable is what a script does with one of its locals.
 type variable struct {
@@ -127,7 +131,7 @@ func (f facts) read(expr ast.Expr, appended string) {
 			}
 		}
 	}
-	for _, operand := range operands(expr) {
+	for _, operand := range syntax.Children(expr) {
 		f.read(operand, appended)
 	}
 }
@@ -139,7 +143,7 @@ func (f facts) pure(expr ast.Expr) bool {
 			return false
 		}
 	}
-	for _, operand := range operands(expr) {
+	for _, operand := range syntax.Children(expr) {
 		if !f.pure(operand) {
 			return false
 		}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/echomq/echomq-go/lua/syntax"
 )
 
 // folder folds a script once through; what one pass finds lets the next find more.
@@ -249,7 +251,7 @@ func (f *folder) fold(expr ast.Expr) ast.Expr {
 		e.Lhs, e.Rhs = f.expr(e.Lhs), f.expr(e.Rhs)
 		return f.logical(e)
 	}
-	if op, lhs, rhs := binary(expr); lhs != nil {
+	if op, lhs, rhs := syntax.Binary(expr); lhs != nil {
 		*lhs, *rhs = f.expr(*lhs), f.expr(*rhs)
 		if isConstant(*lhs) && isConstant(*rhs) {
 			if value := computed(op, *lhs, *rhs); value != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/echomq/echomq-go/lua/syntax"
 )
 
 // distinguish gives every local a name of its own, by which it can be told from
@@ -72,7 +74,7 @@ func (d *distinguisher) statements(body []ast.Stmt) {
 			d.scope(s.Names, s.Stmts)
 		default:
 			d.exprs(expressions(stmt)...)
-			for _, body := range bodies(stmt) {
+			for _, body := range syntax.Bodies(stmt) {
 				d.block(body)
 			}
 		}
@@ -99,7 +101,7 @@ func (d *distinguisher) expr(expr ast.Expr) {
 	case *ast.FunctionExpr:
 		d.scope(e.ParList.Names, e.Stmts)
 	default:
-		d.exprs(operands(expr)...)
+		d.exprs(syntax.Children(expr)...)
 	}
 }
 

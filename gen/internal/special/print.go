@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/echomq/echomq-go/lua/syntax"
 )
 
 // printer writes statements as Lua, two spaces to an indent.
@@ -161,7 +163,7 @@ func (p *printer) expr(expr ast.Expr, around int) string {
 		return plainName(e.Value)
 	case *ast.AttrGetExpr:
 		object := p.expr(e.Object, bindsIndex)
-		if key, ok := e.Key.(*ast.StringExpr); ok && isIdentifier(key.Value) {
+		if key, ok := e.Key.(*ast.StringExpr); ok && syntax.IsIdentifier(key.Value) {
 			return object + "." + key.Value
 		}
 		return object + "[" + p.expr(e.Key, 0) + "]"
@@ -179,7 +181,7 @@ func (p *printer) expr(expr ast.Expr, around int) string {
 	case *ast.UnaryLenOpExpr:
 		return p.parenthesized("#"+p.expr(e.Expr, bindsUnary), bindsUnary, around)
 	}
-	op, lhs, rhs := binary(expr)
+	op, lhs, rhs := syntax.Binary(expr)
 	if lhs == nil {
 		panic(fmt.Sprintf("special: no way to write a %T", expr))
 	}
@@ -208,7 +210,7 @@ func (p *printer) table(e *ast.TableExpr) string {
 		switch {
 		case field.Key == nil:
 			parts = append(parts, value)
-		case isIdentifier(textOf(field.Key)):
+		case syntax.IsIdentifier(textOf(field.Key)):
 			parts = append(parts, textOf(field.Key)+" = "+value)
 		default:
 			parts = append(parts, "["+p.expr(field.Key, 0)+"] = "+value)
@@ -220,13 +222,3 @@ func (p *printer) table(e *ast.TableExpr) string {
 var escapes = strings.NewReplacer("\\", "\\\\", "'", "\\'", "\n", "\\n", "\r", "\\r", "\x00", "\\0")
 
 func quoted(text string) string { return "'" + escapes.Replace(text) + "'" }
-
-func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
-}

@@ -1,25 +1,10 @@
 package special
 
-import "github.com/yuin/gopher-lua/ast"
+import (
+	"github.com/yuin/gopher-lua/ast"
 
-// bodies returns the statement lists in a statement, but for functions.
-func bodies(stmt ast.Stmt) [][]ast.Stmt {
-	switch s := stmt.(type) {
-	case *ast.DoBlockStmt:
-		return [][]ast.Stmt{s.Stmts}
-	case *ast.WhileStmt:
-		return [][]ast.Stmt{s.Stmts}
-	case *ast.RepeatStmt:
-		return [][]ast.Stmt{s.Stmts}
-	case *ast.IfStmt:
-		return [][]ast.Stmt{s.Then, s.Else}
-	case *ast.NumberForStmt:
-		return [][]ast.Stmt{s.Stmts}
-	case *ast.GenericForStmt:
-		return [][]ast.Stmt{s.Stmts}
-	}
-	return nil
-}
+	"github.com/echomq/echomq-go/lua/syntax"
+)
 
 // expressions returns the expressions that stand in a statement itself.
 func expressions(stmt ast.Stmt) []ast.Expr {
@@ -50,89 +35,32 @@ func expressions(stmt ast.Stmt) []ast.Expr {
 	return nil
 }
 
-// operands returns the expressions in an expression, but for a function's body.
-func operands(expr ast.Expr) []ast.Expr {
-	switch e := expr.(type) {
-	case *ast.AttrGetExpr:
-		return []ast.Expr{e.Object, e.Key}
-	case *ast.TableExpr:
-		var all []ast.Expr
-		for _, field := range e.Fields {
-			if field.Key != nil {
-				all = append(all, field.Key)
-			}
-			all = append(all, field.Value)
-		}
-		return all
-	case *ast.FuncCallExpr:
-		var all []ast.Expr
-		if e.Func != nil {
-			all = append(all, e.Func)
-		}
-		if e.Receiver != nil {
-			all = append(all, e.Receiver)
-		}
-		return append(all, e.Args...)
-	case *ast.UnaryMinusOpExpr:
-		return []ast.Expr{e.Expr}
-	case *ast.UnaryNotOpExpr:
-		return []ast.Expr{e.Expr}
-	case *ast.UnaryLenOpExpr:
-		return []ast.Expr{e.Expr}
-	}
-	if _, lhs, rhs := binary(expr); lhs != nil {
-		return []ast.Expr{*lhs, *rhs}
-	}
-	return nil
-}
-
-// binary returns the operator of a binary expression and where its operands stand.
-func binary(expr ast.Expr) (op string, lhs, rhs *ast.Expr) {
-	switch e := expr.(type) {
-	case *ast.LogicalOpExpr:
-		return e.Operator, &e.Lhs, &e.Rhs
-	case *ast.RelationalOpExpr:
-		return e.Operator, &e.Lhs, &e.Rhs
-	case *ast.ArithmeticOpExpr:
-		return e.Operator, &e.Lhs, &e.Rhs
-	case *ast.StringConcatOpExpr:
-		return "..", &e.Lhs, &e.Rhs
-	}
-	return "", nil, nil
-}
-
-// eachExpr visits every expression in the statements, in their order, an outer
-// one before those in it.
+// eachExpr visits every expression in the statements, those of functions too, an
+// outer one before those in it.
 func eachExpr(body []ast.Stmt, visit func(expr ast.Expr)) {
 	var inside func(expr ast.Expr)
 	inside = func(expr ast.Expr) {
 		visit(expr)
-		if function, ok := expr.(*ast.FunctionExpr); ok {
-			eachExpr(function.Stmts, visit)
-		}
-		for _, operand := range operands(expr) {
-			inside(operand)
+		for _, child := range syntax.Children(expr) {
+			inside(child)
 		}
 	}
-	for _, stmt := range body {
+	eachStmt(body, func(stmt ast.Stmt) {
 		for _, expr := range expressions(stmt) {
 			inside(expr)
 		}
-		for _, body := range bodies(stmt) {
-			eachExpr(body, visit)
-		}
-	}
+	})
 }
 
 // eachStmt visits every statement, those of functions too.
 func eachStmt(body []ast.Stmt, visit func(stmt ast.Stmt)) {
-	statements := func(body []ast.Stmt) {}
+	var statements func(body []ast.Stmt)
 	var inside func(expr ast.Expr)
 	inside = func(expr ast.Expr) {
 		if function, ok := expr.(*ast.FunctionExpr); ok {
 			statements(function.Stmts)
 		}
-		for _, operand := range operands(expr) {
+		for _, operand := range syntax.Children(expr) {
 			inside(operand)
 		}
 	}
@@ -142,7 +70,7 @@ func eachStmt(body []ast.Stmt, visit func(stmt ast.Stmt)) {
 			for _, expr := range expressions(stmt) {
 				inside(expr)
 			}
-			for _, body := range bodies(stmt) {
+			for _, body := range syntax.Bodies(stmt) {
 				statements(body)
 			}
 		}
