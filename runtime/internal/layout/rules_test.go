@@ -33,7 +33,7 @@ var forTests = []string{testify, goleak, "std:testing"}
 
 // notInProducts is what a program that enqueues or works must not link.
 var notInProducts = append([]string{
-	"gen", "annotations", "lua/lint", "lua/header", "runtime/acl", jennifer, xTools, miniredis, gopherLua, "std:os/exec",
+	"gen", "annotations", "lua/lint", "lua/syntax", "lua/header", "runtime/acl", jennifer, xTools, miniredis, gopherLua, "std:os/exec",
 }, forTests...)
 
 // notInGenerators is what the generators must not link. (x/tools/imports itself
@@ -75,13 +75,21 @@ var rules = []rule{
 
 	{path: "lua", never: notInProducts},
 	{path: "lua/header", ours: []string{"runtime/wire"}},
-	{path: "lua/lint", ours: []string{"lua/header", "runtime/wire"}, theirs: []string{gopherLua}, never: append([]string{goRedis}, forTests...)},
+	{path: "lua/syntax", theirs: []string{gopherLua}, never: append([]string{goRedis}, forTests...)},
+	{path: "lua/lint", ours: []string{"lua/header", "lua/syntax", "runtime/wire"}, theirs: []string{gopherLua}, never: append([]string{goRedis}, forTests...)},
 
 	{path: "annotations", ours: []string{"runtime/cron", "runtime/wire"}},
 	{path: "gen/vet",
 		ours:   []string{"annotations", "gen", "gen/ir"},
 		theirs: []string{xTools},
 		never:  notInGenerators},
+	{path: "gen/internal/special",
+		ours:   []string{"lua/header", "lua/syntax", "runtime/wire"},
+		theirs: []string{gopherLua},
+		never:  append([]string{"runtime", "gen", goRedis, miniredis}, forTests...)},
+	{path: "gen/internal/selfgen",
+		ours:  []string{"annotations", "lua/header", "gen/internal/special", "runtime/wire"},
+		never: []string{"runtime", "runtime/embedded", goRedis, miniredis, testify, goleak}},
 	{path: "gen/...",
 		ours:   []string{"annotations", "lua/header", "runtime/wire", "gen/..."},
 		theirs: []string{jennifer, xTools, "golang.org/x/mod"},
