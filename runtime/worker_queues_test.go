@@ -18,13 +18,16 @@ func (f *fixture) served(handle handler, opts ...echomq.QueueOption) echomq.Serv
 
 // crew counts handlers that run at once, which stay until they are let go.
 type crew struct {
-	running, most atomic.Int64
-	gate          chan struct{}
+	running, most, ended atomic.Int64
+	gate                 chan struct{}
 }
 
 func (c *crew) handle(ctx context.Context, _ *echomq.Job[greeting]) (string, error) {
 	now := c.running.Add(1)
-	defer c.running.Add(-1)
+	defer func() {
+		c.running.Add(-1)
+		c.ended.Add(1)
+	}()
 	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
 	}
 	select {
@@ -68,9 +71,11 @@ func TestTotalConcurrency(t *testing.T) {
 		// As slots are freed, the other comes to its share and not beyond.
 		heavy.enqueueMany(t, 20)
 		require.ElementsMatch(t, []string{heavy.queue.Name(), light.queue.Name()}, w.Queues())
-		for range 20 {
+		for freed := range int64(20) {
 			gate <- struct{}{}
-			eventually(t, func() bool { return h.running.Load()+l.running.Load() == 8 }, "the slots are full")
+			eventually(t, func() bool {
+				return h.ended.Load()+l.ended.Load() == freed+1 && h.running.Load()+l.running.Load() == 8
+			}, "the freed slot is taken again")
 			if h.running.Load() >= 6 {
 				break
 			}
