@@ -17,7 +17,7 @@ import (
 const (
 	allocationsOfAnEnqueue   = 34 // by one call
 	allocationsInABatch      = 9  // in batches of 500
-	allocationsOfAHandledJob = 74 // by a worker of 100 slots, its settling included
+	allocationsOfAHandledJob = 62 // by a worker of 100 slots, its settling included
 )
 
 // TestAllocations counts what a job costs this process.

@@ -23,21 +23,25 @@ const (
 
 // begin takes a job that a pick started, and runs its handler or settles it
 // without running it.
-func (r *runner) begin(l *lane, started script.PickStarted, token string, now int64) {
+func (r *runner) begin(l *lane, together *deadlines, started script.PickStarted, token string, now int64) {
 	id, err := wire.ParseStoredJobID(started.ID)
 	if err != nil {
 		r.log.Error("the store started an id that no job can have", "id", started.ID, "error", err)
 		return
 	}
-	envelope, err := wire.DecodeEnvelope(started.ID, started.Job)
-	err = errors.Join(err, confine(&envelope))
+	a := &attempt{runner: r, order: r.started.Add(1), id: id, token: token}
+	a.envelope, err = wire.DecodeEnvelope(started.ID, started.Job)
+	envelope := &a.envelope
+	err = errors.Join(err, confine(envelope))
+	a.damaged = err != nil
 	envelope.AttemptsStarted = int(started.Starts)
 	envelope.ProcessedOn = wire.Timestamp(now)
 	envelope.ProcessedBy = r.worker
-	a := attempt{runner: r, order: r.started.Add(1), id: id, token: token, envelope: envelope, damaged: err != nil}
 	a.settings = r.settingsOf(l, envelope)
 	route, known := r.routes[envelope.Name]
-	a.route = route
+	if a.route = route; !known {
+		a.route = &Route{}
+	}
 	switch {
 	case err != nil:
 		r.settleUnrun(a.fail(fmt.Errorf("the job's record cannot be read: %w", err)))
@@ -46,28 +50,19 @@ func (r *runner) begin(l *lane, started script.PickStarted, token string, now in
 	case !known, envelope.PayloadVersion > route.version, !route.retired && !r.reads(route, envelope.Codec):
 		r.settleUnrun(a.handOn(known))
 	default:
-		ctx, cancel := context.WithCancelCause(r.jobs)
-		a.held = &holding{id: id, token: token, cancel: cancel, name: envelope.Name}
-		if a.settings.timeout > 0 {
-			a.held.limit = time.Now().Add(a.settings.timeout)
-		}
-		if !r.hold(a.held) {
+		a.deadline = together.after(a.settings.timeout)
+		ctx, cancel := context.WithCancelCause(a.deadline.ctx)
+		a.ctx = ctx
+		a.held = holding{id: id, token: token, cancel: cancel, name: envelope.Name, limit: a.deadline.limit}
+		if !r.hold(&a.held) {
 			cancel(ErrShutdown)
+			a.deadline.release()
 			r.settleUnrun(a.giveBack())
 			return
 		}
-		r.client.goroutines.start(&running{attempt: a, ctx: ctx, cancel: cancel})
+		r.client.goroutines.start(a)
 	}
 }
-
-// running is an attempt that is to run.
-type running struct {
-	attempt attempt
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-}
-
-func (r *running) do() { r.attempt.run(r.ctx, r.cancel) }
 
 // maxCount bounds the numbers of a job's record and of its settings, well within
 // what the scripts take.
@@ -114,7 +109,7 @@ func (r *runner) settleUnrun(res result) {
 
 // settingsOf reads a job's opts, of which a queue's jobs have few different
 // ones.
-func (r *runner) settingsOf(l *lane, envelope Envelope) settings {
+func (r *runner) settingsOf(l *lane, envelope *Envelope) settings {
 	known := l.known
 	if set, ok := known[envelope.Opts]; ok {
 		return set
@@ -133,47 +128,48 @@ func (r *runner) settingsOf(l *lane, envelope Envelope) settings {
 	return set
 }
 
-// attempt is one run of one job.
+// attempt is one run of one job. It is large, so it is allocated once, and passed on
+// as a pointer: copies would make the stacks of the handlers' goroutines grow.
 type attempt struct {
 	runner   *runner
-	route    Route
+	route    *Route
 	order    uint64
 	id       wire.JobID
 	token    string
 	envelope Envelope
 	settings settings
-	held     *holding // while its handler runs
-	damaged  bool     // its record cannot be read
+	damaged  bool            // its record cannot be read
+	ctx      context.Context // of its handler
+	deadline *deadline       // of ctx
+	held     holding         // while that runs
+	reporter reporter        // what its job tells of itself goes through
 }
 
 // reads reports whether this worker can decode a payload of the given codec.
-func (r *runner) reads(route Route, codec string) bool {
+func (r *runner) reads(route *Route, codec string) bool {
 	encoding, transform := splitCodec(codec)
 	return route.knows(encoding) && (transform == "" || r.client.transforms.find(transform) != nil)
 }
 
-func (a attempt) run(ctx context.Context, cancel context.CancelCauseFunc) {
-	defer cancel(nil)
-	ctx = a.runner.client.enter(ctx, a.settings.trace)
+// do runs the handler.
+func (a *attempt) do() {
+	defer a.deadline.release()
+	defer a.held.cancel(nil)
+	ctx := a.runner.client.enter(a.ctx, a.settings.trace)
 	if a.envelope.Children > 0 || a.route.gather != nil {
 		ctx = withFamily(ctx, family{client: a.runner.client, queue: a.runner.queue})
-	}
-	if limit := a.held.limit; !limit.IsZero() {
-		var stop context.CancelFunc
-		ctx, stop = context.WithDeadlineCause(ctx, limit, ErrTimeout)
-		defer stop()
 	}
 	value, err := a.handle(a.reporting(ctx))
 	if limit := a.runner.config.payloadLimit; err == nil && len(value) > limit {
 		// As with one that cannot be encoded, the effect has happened.
 		err = Fail(fmt.Errorf("result has %d bytes and the limit is %d; store large data elsewhere and return a reference, or set PayloadLimit", len(value), limit))
 	}
-	a.runner.finish(a.held, a.verdict(ctx, value, err))
+	a.runner.finish(&a.held, a.verdict(ctx, value, err))
 }
 
 // verdict is judge for an error whose methods are the program's own: what they
 // panic with is a failure, as in the handler.
-func (a attempt) verdict(ctx context.Context, value []byte, err error) (res result) {
+func (a *attempt) verdict(ctx context.Context, value []byte, err error) (res result) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			res = a.judge(ctx, nil, fmt.Errorf("handler failed, and its error's own methods panicked: %v", reason))
@@ -191,7 +187,7 @@ type panicError struct {
 func (e *panicError) Error() string { return fmt.Sprintf("handler panicked: %v", e.reason) }
 
 // handle calls the handler. What it panics with is its error.
-func (a attempt) handle(ctx context.Context) (value []byte, err error) {
+func (a *attempt) handle(ctx context.Context) (value []byte, err error) {
 	returned := false
 	defer func() {
 		if returned {
@@ -200,7 +196,7 @@ func (a attempt) handle(ctx context.Context) (value []byte, err error) {
 		reason := recover()
 		if reason == nil {
 			// The goroutine is exiting: finish must still happen, elsewhere.
-			a.runner.finish(a.held, a.judge(ctx, nil, errors.New("handler called runtime.Goexit")))
+			a.runner.finish(&a.held, a.judge(ctx, nil, errors.New("handler called runtime.Goexit")))
 			return
 		}
 		err = &panicError{reason: reason, stack: debug.Stack()}
@@ -211,7 +207,7 @@ func (a attempt) handle(ctx context.Context) (value []byte, err error) {
 }
 
 // judge says what is to become of the job.
-func (a attempt) judge(ctx context.Context, value []byte, err error) result {
+func (a *attempt) judge(ctx context.Context, value []byte, err error) result {
 	var snooze *snoozeError
 	var fail *failError
 	var retry *retryError
@@ -260,9 +256,9 @@ func (a attempt) judge(ctx context.Context, value []byte, err error) result {
 
 // keeps reports whether the ended job is kept. One that had children is always
 // kept, if only until the janitor comes: it has keys that settle does not know.
-func (a attempt) keeps(keep wire.KeepOpts) bool { return !keep.None || a.envelope.Children > 0 }
+func (a *attempt) keeps(keep wire.KeepOpts) bool { return !keep.None || a.envelope.Children > 0 }
 
-func (a attempt) result(outcome script.SettleOutcome) result {
+func (a *attempt) result(outcome script.SettleOutcome) result {
 	return result{
 		report: a.report(outcome),
 		order:  a.order, id: a.id, name: a.envelope.Name, token: a.token, outcome: outcome,
@@ -281,7 +277,7 @@ func (a attempt) result(outcome script.SettleOutcome) result {
 // report returns the head of the report to the job's parent, if it has one and
 // this is its end. One whose place is damaged reports nothing: its parent's
 // workers find out.
-func (a attempt) report(outcome script.SettleOutcome) string {
+func (a *attempt) report(outcome script.SettleOutcome) string {
 	ended := outcome == script.SettleOutcomeCompleted || outcome == script.SettleOutcomeFailed
 	if !ended || a.envelope.ParentKey == "" {
 		return ""
@@ -298,7 +294,7 @@ func (a attempt) report(outcome script.SettleOutcome) string {
 }
 
 // fail is the end of a job that is not tried again.
-func (a attempt) fail(err error) result {
+func (a *attempt) fail(err error) result {
 	res := a.result(script.SettleOutcomeFailed)
 	if a.envelope.DeferredFailure == "" {
 		res.attempts++
@@ -310,7 +306,7 @@ func (a attempt) fail(err error) result {
 }
 
 // giveBack returns the job as it was, to the front of the queue.
-func (a attempt) giveBack() result {
+func (a *attempt) giveBack() result {
 	res := a.result(script.SettleOutcomeRelease)
 	res.starts--
 	return res
@@ -318,7 +314,7 @@ func (a attempt) giveBack() result {
 
 // handOn gives back a job that this worker does not know how to handle, for one
 // that does: a newer program, most often.
-func (a attempt) handOn(known bool) result {
+func (a *attempt) handOn(known bool) result {
 	res := a.giveBack()
 	res.unknown++
 	res.delay = lastReturn

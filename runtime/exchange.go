@@ -247,6 +247,7 @@ func (r *runner) picked(x *lane, pick script.Pick, a answer) bool {
 	}
 	r.look(x, pick, reply)
 	r.inform(times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, slot: reply.Slot, at: time.Now()})
+	together := deadlines{jobs: r.jobs}
 	for _, started := range reply.Started {
 		if pick.Again {
 			// What is asked for once more is told once more, and may have ended.
@@ -255,8 +256,9 @@ func (r *runner) picked(x *lane, pick script.Pick, a answer) bool {
 			}
 			x.begun[started.ID] = true
 		}
-		r.begin(x, started, pick.Token, reply.Now)
+		r.begin(x, &together, started, pick.Token, reply.Now)
 	}
+	together.end()
 	r.mu.Lock()
 	x.starting = 0
 	r.mu.Unlock()

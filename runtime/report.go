@@ -40,6 +40,7 @@ type reporter struct {
 	events EventLevel
 	keep   int // log lines; 0 for none
 
+	first  sync.Once     // makes turn
 	turn   chan struct{} // has a value while nobody calls
 	logged int64
 	burst  float64
@@ -50,14 +51,13 @@ type reporterKey struct{}
 
 // reporting returns a context by which the job that is made for the handler
 // finds its way to the store.
-func (a attempt) reporting(ctx context.Context) context.Context {
-	r := &reporter{
+func (a *attempt) reporting(ctx context.Context) context.Context {
+	a.reporter = reporter{
 		client: a.runner.client, queue: a.runner.queue, id: a.id, token: a.token,
 		events: a.runner.config.events, keep: a.settings.keepLogs,
-		turn: make(chan struct{}, 1), logged: int64(a.envelope.LogCount), burst: announceBurst,
+		logged: int64(a.envelope.LogCount), burst: announceBurst,
 	}
-	r.turn <- struct{}{}
-	return context.WithValue(ctx, reporterKey{}, r)
+	return context.WithValue(ctx, reporterKey{}, &a.reporter)
 }
 
 func reporterFrom(ctx context.Context) *reporter {
@@ -68,6 +68,10 @@ func reporterFrom(ctx context.Context) *reporter {
 // send makes a call, after those that were made before it.
 func (r *reporter) send(ctx context.Context, what string, call func() script.Call) (any, error) {
 	op := fmt.Sprintf("%s of job %q of queue %q", what, r.id, r.queue)
+	r.first.Do(func() {
+		r.turn = make(chan struct{}, 1)
+		r.turn <- struct{}{}
+	})
 	select {
 	case <-r.turn:
 		defer func() { r.turn <- struct{}{} }()

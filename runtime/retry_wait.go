@@ -63,7 +63,7 @@ func (s Served) checkWaits(waits []retryWaits, inherited int) error {
 }
 
 // retryWait returns how long the job waits before it is tried again.
-func (a attempt) retryWait(err error) time.Duration {
+func (a *attempt) retryWait(err error) time.Duration {
 	backoff := a.settings.wait(a.envelope.AttemptsMade + 1)
 	if a.route.wait == nil {
 		return backoff

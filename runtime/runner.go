@@ -34,7 +34,7 @@ type runner struct {
 	client      *Client
 	queue       wire.Queue
 	config      queueConfig
-	routes      map[string]Route
+	routes      map[string]*Route
 	repetitions map[wire.SchedulerID]repetition
 	log         *slog.Logger
 	worker      string        // the name, for the jobs' records
@@ -110,7 +110,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		return nil, fmt.Errorf("echomq: worker: %w", err)
 	}
 	draining := make(chan struct{})
-	routes := make(map[string]Route, len(served.routes))
+	routes := make(map[string]*Route, len(served.routes))
 	for _, route := range served.routes {
 		if route.run == nil || route.name == "" {
 			return nil, optionError("queue %q: the zero Route", queue)
@@ -131,7 +131,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 			if _, taken := routes[name]; taken {
 				return nil, optionError("queue %q: job %q has two handlers", queue, name)
 			}
-			routes[name] = route
+			routes[name] = &route
 		}
 	}
 	if err := w.client.transforms.check(); err != nil {

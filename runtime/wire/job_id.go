@@ -93,14 +93,19 @@ func QueueSuffixes() []string { return slices.Clone(queueSuffixes) }
 // JobParts returns the suffixes that a job's own keys add to its id.
 func JobParts() []string { return slices.Clone(jobParts) }
 
+// firstSegments are the first segments that no job can have for its id.
+var firstSegments = func() map[string]bool {
+	segments := make(map[string]bool)
+	for _, segment := range reservedSegments {
+		segments[segment] = true
+	}
+	for _, suffix := range queueSuffixes {
+		first, _, _ := strings.Cut(suffix, ":")
+		segments[first] = true
+	}
+	return segments
+}()
+
 // IsReserved reports whether segment is the first segment of a key of the
 // queue, or a name kept free, so that no job can have it for an id.
-func IsReserved(segment string) bool {
-	if slices.Contains(reservedSegments, segment) {
-		return true
-	}
-	return slices.ContainsFunc(queueSuffixes, func(suffix string) bool {
-		first, _, _ := strings.Cut(suffix, ":")
-		return first == segment
-	})
-}
+func IsReserved(segment string) bool { return firstSegments[segment] }

@@ -1,0 +1,54 @@
+package echomq
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// deadlines are those of jobs that start at the same time. The ones that may run for
+// as long share one: a timer and a context for each job cost as much as reading its
+// record.
+type deadlines struct {
+	jobs context.Context
+	last *deadline
+}
+
+// deadline is when attempts time out.
+type deadline struct {
+	ctx     context.Context
+	stop    context.CancelFunc
+	timeout time.Duration
+	limit   time.Time    // zero for never
+	users   atomic.Int64 // those that have not released it
+}
+
+// after returns the deadline of an attempt that starts now and may run for timeout, 0
+// for as long as it likes. It is to be released.
+func (d *deadlines) after(timeout time.Duration) *deadline {
+	if d.last == nil || d.last.timeout != timeout {
+		d.end()
+		d.last = &deadline{ctx: d.jobs, stop: func() {}, timeout: timeout}
+		if timeout > 0 {
+			d.last.limit = time.Now().Add(timeout)
+			d.last.ctx, d.last.stop = context.WithDeadlineCause(d.jobs, d.last.limit, ErrTimeout)
+		}
+		d.last.users.Add(1)
+	}
+	d.last.users.Add(1)
+	return d.last
+}
+
+// end says that no more jobs start.
+func (d *deadlines) end() {
+	if d.last != nil {
+		d.last.release()
+	}
+}
+
+// release says that an attempt has ended. The last one frees the timer.
+func (d *deadline) release() {
+	if d.users.Add(-1) == 0 {
+		d.stop()
+	}
+}
