@@ -53,6 +53,9 @@ for i = 1, count do
   local kept = 1
   local fields = redis.pcall('HMGET', KEYS[8 + i],
     'name', 'cdc', 'atm', 'returnvalue', 'failedReason', 'stacktrace', 'lst', 'defa')
+  if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
+    return fields
+  end
   if fields.err or redis.call('ZSCORE', KEYS[7], id) then
     state = 'quarantined'
     fields = {}

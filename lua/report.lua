@@ -47,6 +47,9 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local results = {}
 for i = 1, count do
   local fields = redis.pcall('HMGET', KEYS[2 * i], 'name', 'progress', 'lgc')
+  if fields.err and not string.find(fields.err, 'WRONGTYPE', 1, true) then
+    return fields
+  end
   if fields.err then
     fields = {}
   end

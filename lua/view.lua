@@ -66,6 +66,9 @@ for i = 1, count do
   local hash = {}
   if bytes == 0 or bytes < limit then
     hash = redis.pcall('HGETALL', KEYS[8 + i])
+    if hash.err and not string.find(hash.err, 'WRONGTYPE', 1, true) then
+      return hash
+    end
     if hash.err then
       hash = {}
       state = 'quarantined'

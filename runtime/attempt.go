@@ -225,7 +225,7 @@ func (a *attempt) judge(ctx context.Context, value []byte, err error) result {
 		res.keep = a.keeps(wire.KeepOpts{None: true})
 		return res
 	case errors.Is(cause, ErrCancelled):
-		return a.fail(fmt.Errorf("%w: %w", cause, err))
+		return a.fail(because(cause, cause, err))
 	case errors.As(err, &snooze):
 		res := a.result(script.SettleOutcomeSnooze)
 		res.delay = snooze.after
@@ -237,7 +237,7 @@ func (a *attempt) judge(ctx context.Context, value []byte, err error) result {
 	case errors.As(err, &fail):
 		return a.fail(err)
 	case errors.Is(cause, ErrTimeout):
-		err = fmt.Errorf("%w after %v: %w", ErrTimeout, a.settings.timeout, err)
+		err = because(fmt.Errorf("%w after %v", ErrTimeout, a.settings.timeout), cause, err)
 	}
 	if a.envelope.AttemptsMade+1 >= a.settings.attempts {
 		return a.fail(err)
@@ -252,6 +252,15 @@ func (a *attempt) judge(ctx context.Context, value []byte, err error) result {
 		res.delay = a.retryWait(err)
 	}
 	return res
+}
+
+// because returns why a context ended together with what the handler made of it, if
+// that is more than its cause.
+func because(why, cause, err error) error {
+	if err == cause {
+		return why
+	}
+	return fmt.Errorf("%w: %w", why, err)
 }
 
 // keeps reports whether the ended job is kept. One that had children is always

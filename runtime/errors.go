@@ -1,6 +1,7 @@
 package echomq
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -80,8 +81,9 @@ var (
 	// ErrCancelled says that the job was cancelled. The failure of such a job,
 	// a [*JobError], is one too.
 	ErrCancelled = errors.New("job was cancelled")
-	// ErrTimeout says that the attempt ran for longer than the job's timeout.
-	ErrTimeout = errors.New("job timed out")
+	// ErrTimeout says that the attempt ran for longer than the job's timeout. As an
+	// error of a context it is [context.DeadlineExceeded] as well.
+	ErrTimeout error = timeoutError{}
 	// ErrLeaseLost says that the job was given to another worker, or is gone.
 	ErrLeaseLost = errors.New("job's lease was lost")
 	// ErrShutdown says that the worker is stopping and has waited long enough.
@@ -172,3 +174,11 @@ func (e *JobError) Error() string {
 func optionError(format string, args ...any) error {
 	return fmt.Errorf("echomq: %w: %s", ErrOption, fmt.Sprintf(format, args...))
 }
+
+// timeoutError is what errors.Is and net.Error take for a deadline that has passed:
+// libraries return the cause of a context as their own error.
+type timeoutError struct{}
+
+func (timeoutError) Error() string        { return "job timed out" }
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
+func (timeoutError) Timeout() bool        { return true }

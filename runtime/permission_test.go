@@ -69,7 +69,17 @@ func TestMissingRightOfAProducerIsNamed(t *testing.T) {
 		requirePermission(t, err, "touch the key of a command (declare.lua)", rule)
 		change(t, r.store, user, "+hset")
 
+		// A record that may not be read is not a damaged one.
 		handle := r.enqueue(t, "Ada")
+		_, err = handle.Info(r.ctx)
+		require.ErrorIs(t, err, echomq.ErrPermission, "that is for operators")
+		change(t, r.store, user, "-hmget")
+		_, err = handle.State(r.ctx)
+		require.ErrorIs(t, err, echomq.ErrPermission)
+		_, err = handle.Progress(r.ctx)
+		require.ErrorIs(t, err, echomq.ErrPermission)
+		change(t, r.store, user, "+hmget")
+
 		change(t, r.store, user, "-xrevrange")
 		_, err = handle.Await(r.ctx)
 		require.ErrorIs(t, err, echomq.ErrPermission)

@@ -66,7 +66,7 @@ func newACL() *cobra.Command {
 			"  emq acl producer --queue mail --user emq-worker --also",
 		Args: func(_ *cobra.Command, roles []string) error {
 			if len(roles) != 1 {
-				return fmt.Errorf("give one role: producer, worker, flow or operator")
+				return fmt.Errorf("give one role, producer, worker, flow or operator, and the queues after --queue")
 			}
 			return nil
 		},

@@ -66,8 +66,8 @@ func TestACLErrors(t *testing.T) {
 		args []string
 		errs string
 	}{
-		{nil, "emq: give one role: producer, worker, flow or operator\n"},
-		{[]string{"worker", "producer", "--queue", "a"}, "emq: give one role: producer, worker, flow or operator\n"},
+		{nil, "emq: give one role, producer, worker, flow or operator, and the queues after --queue\n"},
+		{[]string{"worker", "producer", "--queue", "a"}, "emq: give one role, producer, worker, flow or operator, and the queues after --queue\n"},
 		{[]string{"boss", "--queue", "a"}, "emq: unknown role \"boss\"; it is one of producer, worker, flow, operator\n"},
 		{[]string{"worker"}, "emq: give one or more queues: --queue NAME\n"},
 		{[]string{"worker", "--queue", "emq"}, "emq: queue name \"emq\" is reserved for the protocol's own keys\n"},

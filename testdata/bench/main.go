@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,7 +56,7 @@ func parse() (settings, error) {
 	flag.StringVar(&set.systems, "systems", "echomq,asynq,bullmq,river,limit", "which systems")
 	flag.StringVar(&set.only, "only", "", "only workloads whose names contain one of these, separated by semicolons")
 	flag.DurationVar(&set.delay, "delay", time.Millisecond, "how much longer a round trip takes in the section delay")
-	flag.DurationVar(&set.steady, "steady", 0, "how long this project is watched at full load, after all else; 0 for not at all")
+	flag.DurationVar(&set.steady, "steady", 0, "how long this project is watched at full load, after all else, and asynq and BullMQ for a fifth of that; 0 for not at all")
 	flag.StringVar(&set.profile, "profile", "", "a folder that CPU profiles of this project are written to")
 	flag.StringVar(&set.notes, "notes", "notes.md", "the file that the page ends with; empty for none")
 	flag.StringVar(&set.out, "out", "", "the file that the page is written to; default standard output")
@@ -128,8 +129,19 @@ func measure(ctx context.Context) error {
 		}
 	}
 	if set.steady > 0 {
-		if page.steady, err = steadyState(ctx, servers, set.steady); err != nil {
-			return err
+		for _, system := range append([]string{"echomq"}, steadyPeers...) {
+			length := set.steady
+			if system != "echomq" {
+				length /= peersShare
+			}
+			if system != "echomq" && !slices.Contains(strings.Split(set.systems, ","), system) {
+				continue
+			}
+			seen, err := steadyState(ctx, servers, length, system)
+			if err != nil {
+				return err
+			}
+			page.steady = append(page.steady, seen)
 		}
 	}
 	if err = write(); set.out == "" {

@@ -13,7 +13,7 @@ type page struct {
 	host     host
 	versions []string
 	sections []*section
-	steady   *steady
+	steady   []*steady
 	notes    string
 	took     time.Duration
 }
@@ -29,7 +29,8 @@ Measured by `+"`make bench-peers`"+` in one run of %v on one machine, which is
 
 on servers that the command starts, in rounds in which the systems take turns. A
 figure is the median of its rounds, with the lowest and the highest in brackets.
-Ratios are ours to theirs; on another machine the times differ, the ratios less.
+Ratios are ours to theirs. On another machine the times differ, and the ratios too if its
+processors are shared otherwise.
 
 - Machine: %s, %d processors, %s of memory, %s; load before the run, of 1 and 5 minutes: %s
 - Versions: %s
@@ -44,10 +45,17 @@ Ratios are ours to theirs; on another machine the times differ, the ratios less.
   good, from %v after the first finished job. Workers are processes of their own, their
   handlers do nothing, and enough jobs wait before they start. So short a time is over
   before much is trimmed; the steady state below is not.
+- Valkey keeps nothing on disk, but in the section on its append-only file; PostgreSQL has
+  written each transaction to disk before it answers, in all of them. So do not read the
+  ratios to River as those of two clients.
 - "limit" sends the writes of this project's scripts as plain pipelines, without any
-  check, from a program that loses jobs when it dies.
+  check, from a program that loses jobs when it dies. It makes one round trip for each
+  enqueue, also of 50 callers, and waits for each of a worker's before the next: where
+  calls are shared or lie behind each other, this project can be faster.
 - asynq 0.26 has no call for many jobs: its bulk is 50 producers at once.
-- BullMQ and its handlers run in Node, in one thread of a process.
+- BullMQ and its handlers run in Node, in one thread of a process. Where a cell is empty,
+  the system has not been measured: the last rows are about this project, River is not on
+  Valkey, and a program's CPU is not told apart from the proxy's.
 - Latency counts from the call that enqueues, with the worker in the process of the
   producer: when idle 60 jobs (asynq 12), each %v after the last was handled, on 10
   slots; at 1,000 jobs/s 3,000 jobs, on 100. Delayed jobs are 200, enqueued at once,
@@ -68,9 +76,11 @@ Ratios are ours to theirs; on another machine the times differ, the ratios less.
 		failures += s.found.failed() + len(s.broken)
 		s.write(&w)
 	}
-	if p.steady != nil {
-		p.steady.write(&w)
-		if p.steady.failure != nil {
+	if len(p.steady) > 0 {
+		p.writeSteady(&w)
+	}
+	for _, s := range p.steady {
+		if s.failure != nil {
 			failures++
 		}
 	}
@@ -82,19 +92,19 @@ Ratios are ours to theirs; on another machine the times differ, the ratios less.
 
 // write writes a section.
 func (s *section) write(w *strings.Builder) {
-	fmt.Fprintf(w, "## %s\n\n%s Rounds: %d, of some workloads fewer. A round trip to Valkey (PING) takes %s ms.\n\n",
-		s.title, s.text, s.rounds, number(float64(s.ping.Microseconds())/1000))
+	fmt.Fprintf(w, "## %s\n\n%s A round trip to Valkey (PING) takes %s ms.\n\n",
+		s.title, s.text, number(float64(s.ping.Microseconds())/1000))
 	for _, err := range s.broken {
 		fmt.Fprintf(w, "- failed: %s\n", oneLine(err))
 	}
 	if len(s.broken) > 0 {
 		fmt.Fprintln(w)
 	}
-	row(w, append([]string{"workload", "unit"}, s.systems...)...)
-	rule(w, 2+len(s.systems))
+	row(w, append([]string{"workload", "unit", "rounds"}, s.systems...)...)
+	rule(w, 3+len(s.systems))
 	for _, load := range s.workloads {
 		for _, f := range load.figures {
-			cells := []string{load.full(f), f.unit}
+			cells := []string{load.full(f), f.unit, strconv.Itoa(s.found.rounds(load.full(f)))}
 			for _, system := range s.systems {
 				cells = append(cells, s.found.cell(load, f, system))
 			}
@@ -163,7 +173,7 @@ func (s *section) writeRatios(w *strings.Builder) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n### Ratios of %s to\n\n", own)
+	fmt.Fprintf(w, "\n### Ratios of %s to\n\nOf jobs/s more is better, of times and of memory less.\n\n", own)
 	row(w, append([]string{"workload"}, s.systems[1:]...)...)
 	rule(w, len(s.systems))
 	for _, cells := range rows {
@@ -202,28 +212,56 @@ func (s *section) writeCosts(w *strings.Builder) {
 	}
 }
 
-// write writes the steady state.
-func (s *steady) write(w *strings.Builder) {
+// writeSteady writes the steady states.
+func (p page) writeSteady(w *strings.Builder) {
 	fmt.Fprintf(w, `## Steady state
 
-This project alone, for %v: one worker process with 100 slots, a producer that keeps
-about %s jobs waiting, default retention of completed jobs (24 h, 10,000), from an empty
-server. Each row is the mean rate since the row before, and what was there at its end.
+One system at a time, alone: one worker process with 100 slots, a producer that keeps about
+%s jobs waiting, each system's default for what has completed (here: kept for 24 h, of
+each queue the newest 10,000; asynq deletes it, BullMQ keeps all of it), from an empty server.
+Each row is the mean rate since the row before, and what was there at its end.
 
-`, s.length, thousands(steadyWaiting))
-	row(w, "after", "jobs/s", "waiting", "`completed`", "used memory, MiB")
-	rule(w, 5)
+`, thousands(steadyWaiting))
+	for _, s := range p.steady {
+		s.write(w)
+	}
+	if own := p.steady[0]; len(p.steady) > 1 {
+		for _, peer := range p.steady[1:] {
+			fmt.Fprintf(w, "Over all of its time %s finished %s times as many jobs a second as %s.\n",
+				own.system, number(own.mean()/peer.mean()), peer.system)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// write writes one of them.
+func (s *steady) write(w *strings.Builder) {
+	own := s.system == "echomq"
+	fmt.Fprintf(w, "### %s, for %v\n\n", s.system, s.length)
+	head := []string{"after", "jobs/s", "waiting", "used memory, MiB"}
+	if own {
+		head = append(head, "`completed`")
+	}
+	row(w, head...)
+	rule(w, len(head))
 	for _, sample := range s.samples {
-		row(w, sample.after.Round(time.Second).String(), number(sample.rate), thousands(sample.waiting),
-			thousands(sample.completed), number(float64(sample.memory)/(1<<20)))
+		cells := []string{sample.after.Round(time.Second).String(), number(sample.rate), thousands(sample.waiting),
+			number(float64(sample.memory) / (1 << 20))}
+		if own {
+			cells = append(cells, thousands(sample.completed))
+		}
+		row(w, cells...)
 	}
-	first, second := s.halves()
-	fmt.Fprintf(w, "\n`completed` held at most %s jobs at the ends of rows in the first half, and %s in the second.\n",
-		thousands(first), thousands(second))
+	fmt.Fprintf(w, "\n%s jobs/s in all.", number(s.mean()))
+	if own {
+		first, second := s.halves()
+		fmt.Fprintf(w, " `completed` held at most %s jobs at the ends of rows in the first half, and %s in the second.",
+			thousands(first), thousands(second))
+	}
 	if s.failure != nil {
-		fmt.Fprintf(w, "\nIt ended early: failed: %s\n", oneLine(s.failure))
+		fmt.Fprintf(w, "\nIt ended early: failed: %s", oneLine(s.failure))
 	}
-	fmt.Fprintln(w)
+	fmt.Fprint(w, "\n\n")
 }
 
 func row(w *strings.Builder, cells ...string) {

@@ -61,9 +61,13 @@ func TestPage(t *testing.T) {
 	sections[1].broken = []error{errors.New("bullmq did not start")}
 	p := page{
 		settings: settings{command: "the command"}, host: host{processor: "a processor"}, versions: []string{"Valkey 0"}, sections: sections,
-		steady: &steady{length: 10 * time.Minute, failure: errors.New("gone"), samples: []sample{
-			{after: 4 * time.Minute, completed: 12_000}, {after: 5 * time.Minute, completed: 13_000}, {after: 10 * time.Minute, completed: 11_000},
-		}},
+		steady: []*steady{
+			{system: "echomq", length: 10 * time.Minute, failure: errors.New("gone"), samples: []sample{
+				{after: 4 * time.Minute, rate: 100, completed: 12_000}, {after: 5 * time.Minute, rate: 100, completed: 13_000},
+				{after: 10 * time.Minute, rate: 50, completed: 11_000},
+			}},
+			{system: "asynq", length: 2 * time.Minute, samples: []sample{{after: 2 * time.Minute, rate: 25, waiting: 9000}}},
+		},
 		notes: "## Where the time goes\n\nWritten by hand.\n",
 	}
 	text, failures := p.write()
@@ -72,7 +76,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"the command", "a processor", "Valkey 0",
-		"| enqueue, one after the other | jobs/s | 100 | 101 | 40.0 |  |  | 400 |\n",
+		"| enqueue, one after the other | jobs/s | 1 | 100 | 101 | 40.0 |  |  | 400 |\n",
 		"| enqueue, one after the other | asynq | 0.99 | ≥ 1 | **not reached** |\n",
 		"| enqueue, one after the other | bullmq | 2.50 | ≥ 2 | reached |\n",
 		"| enqueue, one after the other | river |  | ≥ 5 | not measured |\n",
@@ -87,6 +91,7 @@ func TestPage(t *testing.T) {
 		"\nIt ended early: failed: gone\n",
 		"## With the append-only file",
 		"at most 13,000 jobs at the ends of rows in the first half, and 11,000 in the second",
+		"### asynq, for 2m0s", "| 2m0s | 25.0 | 9,000 | 0.00 |\n", "echomq finished 3.00 times as many jobs a second as asynq",
 		"\n## Where the time goes\n\nWritten by hand.\n",
 	} {
 		if !strings.Contains(text, want) {

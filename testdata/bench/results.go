@@ -55,6 +55,16 @@ func (r *results) median(figure, system string) (float64, bool) {
 	return middle(values), true
 }
 
+// rounds returns how many values there are of a figure, of the system that has most.
+func (r *results) rounds(figure string) (most int) {
+	for k, values := range r.values {
+		if k.what == figure {
+			most = max(most, len(values))
+		}
+	}
+	return most
+}
+
 // cost returns the middle of one of a workload's costs.
 func (r *results) cost(workload, system string, pick func(costs) float64) (float64, bool) {
 	all := r.costs[key{workload, system}]

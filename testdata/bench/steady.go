@@ -8,10 +8,18 @@ import (
 	"time"
 )
 
-const steadyWaiting = 10_000
+const (
+	steadyWaiting = 10_000
+	// peersShare is for what part of the time that this project is watched others are.
+	peersShare = 5
+)
 
-// steady is what was seen of this project at full load for long.
+// steadyPeers are the other systems that are watched.
+var steadyPeers = []string{"asynq", "bullmq"}
+
+// steady is what was seen of a system at full load for long.
 type steady struct {
+	system  string
 	length  time.Duration
 	samples []sample
 	failure error
@@ -36,24 +44,35 @@ func (s *steady) halves() (first, second int) {
 	return first, second
 }
 
-// steadyState watches this project for so long, and looks every minute, or ten
-// times if that is less. What fails on the way ends it, and is part of it.
-func steadyState(ctx context.Context, servers *servers, length time.Duration) (*steady, error) {
-	s := &steady{length: length}
-	e, err := servers.open(ctx, &section{systems: []string{"echomq"}}, "echomq")
+// mean is how many jobs a second were finished in all.
+func (s *steady) mean() float64 {
+	var jobs, seconds float64
+	last := time.Duration(0)
+	for _, one := range s.samples {
+		took := (one.after - last).Seconds()
+		jobs, seconds, last = jobs+one.rate*took, seconds+took, one.after
+	}
+	return jobs / seconds
+}
+
+// steadyState watches a system for so long, and looks every minute, or ten times if
+// that is less. What fails on the way ends it, and is part of it.
+func steadyState(ctx context.Context, servers *servers, length time.Duration, system string) (*steady, error) {
+	s := &steady{length: length, system: system}
+	e, err := servers.open(ctx, &section{systems: []string{system}}, system)
 	if err != nil {
 		s.failure = err
 		return s, ctx.Err()
 	}
 	defer e.close()
-	s.failure = s.watch(ctx, e.systems[0].(*echoMQ))
+	s.failure = s.watch(ctx, e.systems[0])
 	return s, ctx.Err()
 }
 
-func (s *steady) watch(ctx context.Context, own *echoMQ) error {
+func (s *steady) watch(ctx context.Context, watched system) error {
 	var w workers
 	defer w.stop()
-	if err := w.start(ctx, own, workerSpec{Slots: 100}); err != nil {
+	if err := w.start(ctx, watched, workerSpec{Slots: 100}); err != nil {
 		return err
 	}
 	every := min(time.Minute, s.length/10)
@@ -61,23 +80,25 @@ func (s *steady) watch(ctx context.Context, own *echoMQ) error {
 	next, last := begin.Add(every), begin
 	var total, before int
 	for {
-		n, err := own.finished(ctx)
+		n, err := watched.finished(ctx)
 		if err = cmp.Or(err, w.check()); err != nil {
 			return err
 		}
 		if now := time.Now(); !now.Before(next) {
 			one := sample{after: now.Sub(begin), rate: float64(n-before) / now.Sub(last).Seconds(), waiting: total - n}
-			completed, err := own.store.ZCard(ctx, "emq:{bench}:completed").Result()
-			if err != nil {
-				return err
+			if own, is := watched.(*echoMQ); is {
+				completed, err := own.store.ZCard(ctx, "emq:{bench}:completed").Result()
+				if err != nil {
+					return err
+				}
+				one.completed = int(completed)
 			}
-			one.completed = int(completed)
-			if one.memory, err = own.memory(ctx); err != nil {
+			if one.memory, err = watched.memory(ctx); err != nil {
 				return err
 			}
 			s.samples = append(s.samples, one)
-			fmt.Fprintf(os.Stderr, "steady state, after %v: %s jobs/s, %d waiting, %d completed, %d MiB\n",
-				one.after.Round(time.Second), number(one.rate), one.waiting, one.completed, one.memory>>20)
+			fmt.Fprintf(os.Stderr, "steady state of %s, after %v: %s jobs/s, %d waiting, %d completed, %d MiB\n",
+				s.system, one.after.Round(time.Second), number(one.rate), one.waiting, one.completed, one.memory>>20)
 			if n == before {
 				return fmt.Errorf("no job was finished in %v", every)
 			}
@@ -91,7 +112,7 @@ func (s *steady) watch(ctx context.Context, own *echoMQ) error {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		did, err := own.enqueue(ctx, load{Jobs: 1000, Producers: 1, Bulk: 1000, Bytes: 100})
+		did, err := watched.enqueue(ctx, load{Jobs: 1000, Producers: 1, Bulk: 1000, Bytes: 100})
 		if err != nil {
 			return err
 		}
