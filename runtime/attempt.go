@@ -139,10 +139,10 @@ type attempt struct {
 	envelope Envelope
 	settings settings
 	damaged  bool            // its record cannot be read
-	ctx      context.Context // of its handler
+	ctx      context.Context // of its handler, without what the program adds
 	deadline *deadline       // of ctx
-	held     holding         // while that runs
-	reporter reporter        // what its job tells of itself goes through
+	held     holding         // while the handler runs
+	finished bool            // what came of it was handed in
 }
 
 // reads reports whether this worker can decode a payload of the given codec.
@@ -155,27 +155,41 @@ func (r *runner) reads(route *Route, codec string) bool {
 func (a *attempt) do() {
 	defer a.deadline.release()
 	defer a.held.cancel(nil)
-	ctx := a.runner.client.enter(a.ctx, a.settings.trace)
-	if a.envelope.Children > 0 || a.route.gather != nil {
-		ctx = withFamily(ctx, family{client: a.runner.client, queue: a.runner.queue})
-	}
-	value, err := a.handle(a.reporting(ctx))
+	value, err := a.handle()
 	if limit := a.runner.config.payloadLimit; err == nil && len(value) > limit {
 		// As with one that cannot be encoded, the effect has happened.
 		err = Fail(fmt.Errorf("result has %d bytes and the limit is %d; store large data elsewhere and return a reference, or set PayloadLimit", len(value), limit))
 	}
-	a.runner.finish(&a.held, a.verdict(ctx, value, err))
+	a.finish(a.verdict(value, err))
+}
+
+// finish hands in what came of the attempt. What comes after the first is of code that
+// went on when it was believed to have ended its goroutine.
+func (a *attempt) finish(res result) {
+	if !a.finished {
+		a.finished = true
+		a.runner.finish(&a.held, res)
+	}
 }
 
 // verdict is judge for an error whose methods are the program's own: what they
 // panic with is a failure, as in the handler.
-func (a *attempt) verdict(ctx context.Context, value []byte, err error) (res result) {
+func (a *attempt) verdict(value []byte, err error) (res result) {
+	returned := false
 	defer func() {
-		if reason := recover(); reason != nil {
-			res = a.judge(ctx, nil, fmt.Errorf("handler failed, and its error's own methods panicked: %v", reason))
+		if returned {
+			return
 		}
+		reason := recover()
+		if reason == nil {
+			a.finish(a.judge(nil, errors.New("handler failed, and its error's own methods called runtime.Goexit")))
+			return
+		}
+		res = a.judge(nil, fmt.Errorf("handler failed, and its error's own methods panicked: %v", reason))
 	}()
-	return a.judge(ctx, value, err)
+	res = a.judge(value, err)
+	returned = true
+	return res
 }
 
 // panicError is a panic of a handler.
@@ -186,8 +200,9 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("handler panicked: %v", e.reason) }
 
-// handle calls the handler. What it panics with is its error.
-func (a *attempt) handle(ctx context.Context) (value []byte, err error) {
+// handle calls the handler with all that lies around it. What that panics with is its
+// error.
+func (a *attempt) handle() (value []byte, err error) {
 	returned := false
 	defer func() {
 		if returned {
@@ -195,23 +210,27 @@ func (a *attempt) handle(ctx context.Context) (value []byte, err error) {
 		}
 		reason := recover()
 		if reason == nil {
-			// The goroutine is exiting: finish must still happen, elsewhere.
-			a.runner.finish(&a.held, a.judge(ctx, nil, errors.New("handler called runtime.Goexit")))
+			// The goroutine is exiting: finish must still happen.
+			a.finish(a.judge(nil, errors.New("handler called runtime.Goexit")))
 			return
 		}
 		err = &panicError{reason: reason, stack: debug.Stack()}
 	}()
-	value, err = a.route.through(ctx, &a.envelope)
+	ctx := a.runner.client.enter(a.ctx, a.settings.trace)
+	if a.envelope.Children > 0 || a.route.gather != nil {
+		ctx = withFamily(ctx, family{client: a.runner.client, queue: a.runner.queue})
+	}
+	value, err = a.route.through(a.reporting(ctx), &a.envelope)
 	returned = true
 	return value, err
 }
 
 // judge says what is to become of the job.
-func (a *attempt) judge(ctx context.Context, value []byte, err error) result {
+func (a *attempt) judge(value []byte, err error) result {
 	var snooze *snoozeError
 	var fail *failError
 	var retry *retryError
-	cause := context.Cause(ctx)
+	cause := context.Cause(a.ctx)
 	switch {
 	case err == nil:
 		res := a.result(script.SettleOutcomeCompleted)

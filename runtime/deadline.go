@@ -6,8 +6,11 @@ import (
 	"time"
 )
 
-// deadlines are those of jobs that start at the same time. The ones that may run for
-// as long share one: a timer and a context for each job cost as much as reading its
+// togetherFor is how far apart the starts of jobs may lie that share a deadline.
+const togetherFor = time.Millisecond
+
+// deadlines are those of jobs that start at about the same time. The ones that may run
+// for as long share one: a timer and a context for each job cost as much as reading its
 // record.
 type deadlines struct {
 	jobs context.Context
@@ -19,6 +22,7 @@ type deadline struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	timeout time.Duration
+	begun   time.Time
 	limit   time.Time    // zero for never
 	users   atomic.Int64 // those that have not released it
 }
@@ -26,11 +30,12 @@ type deadline struct {
 // after returns the deadline of an attempt that starts now and may run for timeout, 0
 // for as long as it likes. It is to be released.
 func (d *deadlines) after(timeout time.Duration) *deadline {
-	if d.last == nil || d.last.timeout != timeout {
+	now := time.Now()
+	if d.last == nil || d.last.timeout != timeout || now.Sub(d.last.begun) > togetherFor {
 		d.end()
-		d.last = &deadline{ctx: d.jobs, stop: func() {}, timeout: timeout}
+		d.last = &deadline{ctx: d.jobs, stop: func() {}, timeout: timeout, begun: now}
 		if timeout > 0 {
-			d.last.limit = time.Now().Add(timeout)
+			d.last.limit = now.Add(timeout)
 			d.last.ctx, d.last.stop = context.WithDeadlineCause(d.jobs, d.last.limit, ErrTimeout)
 		}
 		d.last.users.Add(1)

@@ -52,12 +52,12 @@ type reporterKey struct{}
 // reporting returns a context by which the job that is made for the handler
 // finds its way to the store.
 func (a *attempt) reporting(ctx context.Context) context.Context {
-	a.reporter = reporter{
+	r := &reporter{ // and not a part of the attempt, which a context that is kept would keep
 		client: a.runner.client, queue: a.runner.queue, id: a.id, token: a.token,
 		events: a.runner.config.events, keep: a.settings.keepLogs,
 		logged: int64(a.envelope.LogCount), burst: announceBurst,
 	}
-	return context.WithValue(ctx, reporterKey{}, &a.reporter)
+	return context.WithValue(ctx, reporterKey{}, r)
 }
 
 func reporterFrom(ctx context.Context) *reporter {

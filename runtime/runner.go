@@ -127,6 +127,14 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 			}
 		}
 		route.through = around(config.middleware, route.sealed(w.client.transforms, queue.Name()))
+		if through := route.through; len(config.middleware) > 0 {
+			// What a middleware does to its job all the same is not to change what
+			// becomes of it.
+			route.through = func(ctx context.Context, job *Envelope) ([]byte, error) {
+				own := *job
+				return through(ctx, &own)
+			}
+		}
 		for _, name := range route.namesIn(served.spec.Name) {
 			if _, taken := routes[name]; taken {
 				return nil, optionError("queue %q: job %q has two handlers", queue, name)

@@ -88,6 +88,7 @@ const keptStack = 1280
 
 func (g *goroutine) run() {
 	var kept [keptStack]byte
+	pprof.SetGoroutineLabels(context.Background()) // it has those of whoever needed it first
 	for order := range g.work {
 		order.task.do()
 		if order.back != nil {
