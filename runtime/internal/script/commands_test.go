@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -88,6 +89,7 @@ func commandSteps() []commandStep {
 		{"add", "delayed jobs", add("c", 1, 0)},
 		{"add", "jobs that are there already", add("c", 1, 0)},
 		{"promote", "jobs that are due", func(jobs int) model.Caller {
+			time.Sleep(2 * time.Millisecond) // as long as the delay, and more: they are due
 			return script.Promote{Events: "final", History: 10000, Items: items("c", jobs, func(id wire.JobID) script.PromoteItem {
 				return script.PromoteItem{ID: id}
 			})}
