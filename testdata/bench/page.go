@@ -216,7 +216,8 @@ func (s *section) writeCosts(w *strings.Builder) {
 func (p page) writeSteady(w *strings.Builder) {
 	fmt.Fprintf(w, `## Steady state
 
-One system at a time, alone: one worker process with 100 slots, a producer that keeps about
+One system after the other, alone, so on a machine that others use as well some may meet
+it slower: one worker process with 100 slots, a producer that keeps about
 %s jobs waiting, each system's default for what has completed (here: kept for 24 h, of
 each queue the newest 10,000; asynq deletes it, BullMQ keeps all of it), from an empty server.
 Each row is the mean rate since the row before, and what was there at its end.
@@ -227,8 +228,8 @@ Each row is the mean rate since the row before, and what was there at its end.
 	}
 	if own := p.steady[0]; len(p.steady) > 1 {
 		for _, peer := range p.steady[1:] {
-			fmt.Fprintf(w, "Over all of its time %s finished %s times as many jobs a second as %s.\n",
-				own.system, number(own.mean()/peer.mean()), peer.system)
+			fmt.Fprintf(w, "In its last %v %s finished %s times as many jobs a second as %s did after it.\n",
+				peer.length, own.system, number(own.mean(peer.length)/peer.mean(peer.length)), peer.system)
 		}
 		fmt.Fprintln(w)
 	}
@@ -252,7 +253,7 @@ func (s *steady) write(w *strings.Builder) {
 		}
 		row(w, cells...)
 	}
-	fmt.Fprintf(w, "\n%s jobs/s in all.", number(s.mean()))
+	fmt.Fprintf(w, "\n%s jobs/s in all.", number(s.mean(s.length)))
 	if own {
 		first, second := s.halves()
 		fmt.Fprintf(w, " `completed` held at most %s jobs at the ends of rows in the first half, and %s in the second.",

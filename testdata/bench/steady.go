@@ -44,13 +44,15 @@ func (s *steady) halves() (first, second int) {
 	return first, second
 }
 
-// mean is how many jobs a second were finished in all.
-func (s *steady) mean() float64 {
+// mean is how many jobs a second were finished in so much time before the end, about.
+func (s *steady) mean(length time.Duration) float64 {
 	var jobs, seconds float64
 	last := time.Duration(0)
 	for _, one := range s.samples {
-		took := (one.after - last).Seconds()
-		jobs, seconds, last = jobs+one.rate*took, seconds+took, one.after
+		if took := (one.after - last).Seconds(); one.after > s.length-length+time.Second/2 {
+			jobs, seconds = jobs+one.rate*took, seconds+took
+		}
+		last = one.after
 	}
 	return jobs / seconds
 }
