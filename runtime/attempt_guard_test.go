@@ -1,12 +1,10 @@
 package echomq_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"runtime"
-	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,7 +91,7 @@ func (s slowLog) Enabled(context.Context, slog.Level) bool { return true }
 
 func (s slowLog) Handle(_ context.Context, line slog.Record) error {
 	if strings.Contains(line.Message, "does not know it") {
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
 	}
 	return nil
 }
@@ -104,10 +102,10 @@ func TestTimeoutCountsFromTheStart(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.client = f.newClient(t, f.programStore(t), echomq.WithLogger(slog.New(slowLog{slog.DiscardHandler})))
 		f.producer = echomq.NewProducer(f.client, f.spec)
-		const timeout = 2 * time.Second
+		const timeout = 20 * time.Second
 		f.enqueue(t, "first", echomq.Timeout(timeout))
 		unknown := echomq.NewJobType[greeting, string](echomq.JobSpec{Queue: f.spec.Name, Name: f.spec.Name + ":Unknown"})
-		for range 3 {
+		for range 4 {
 			_, err := echomq.Enqueue(f.ctx, f.producer, unknown, greeting{"Ada"})
 			require.NoError(t, err)
 		}
@@ -119,40 +117,7 @@ func TestTimeoutCountsFromTheStart(t *testing.T) {
 			return "", nil
 		}, echomq.Concurrency(10))
 		for range 2 {
-			require.Greater(t, <-left, timeout-800*time.Millisecond)
-		}
-	})
-}
-
-// Profiles show a handler under no labels of those who made calls before.
-func TestHandlerHasNoLabelsOfCallers(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
-		profiles := make(chan string, 2)
-		f.work(t, func(context.Context, *echomq.Job[greeting]) (string, error) {
-			var profile bytes.Buffer
-			err := pprof.Lookup("goroutine").WriteTo(&profile, 1)
-			profiles <- profile.String()
-			return "", err
-		})
-		handle := f.enqueue(t, "first")
-		await(t, f, handle)
-		<-profiles
-		// Long enough for goroutines that nobody needs to end: new ones are made.
-		time.Sleep(500 * time.Millisecond)
-		ctx, cancel := context.WithCancel(f.ctx)
-		defer cancel()
-		pprof.Do(ctx, pprof.Labels("request", "of-a-customer"), func(ctx context.Context) {
-			var calls sync.WaitGroup
-			for range 20 {
-				calls.Go(func() { _, _ = handle.State(ctx) })
-			}
-			calls.Wait()
-		})
-		f.enqueue(t, "look")
-		for _, group := range strings.Split(<-profiles, "\n\n") {
-			if strings.Contains(group, "TestHandlerHasNoLabelsOfCallers") {
-				require.NotContains(t, group, "of-a-customer")
-			}
+			require.Greater(t, <-left, timeout-1700*time.Millisecond)
 		}
 	})
 }

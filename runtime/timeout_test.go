@@ -65,7 +65,7 @@ func TestReasonSaysOnceWhyTheContextEnded(t *testing.T) {
 func TestTimeoutsOfJobsThatStartTogether(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		const jobs = 12
-		timeouts := []time.Duration{100 * time.Millisecond, 100 * time.Millisecond, time.Minute, echomq.NoTimeout}
+		timeouts := []time.Duration{time.Second, time.Second, time.Minute, echomq.NoTimeout}
 		type seen struct {
 			id      string
 			bounded bool

@@ -131,6 +131,23 @@ type taskFunc func()
 
 func (f taskFunc) do() { f() }
 
+// A goroutine has no labels of the one whose call it was made for.
+func TestGoroutineHasNoLabelsOfItsMaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var on goroutines
+		pprof.Do(t.Context(), pprof.Labels("request", "of-a-customer"), func(ctx context.Context) {
+			_, err := within(ctx, &on, func() error { return nil })
+			require.NoError(t, err)
+		})
+		require.Equal(t, 1, spareOf(&on))
+		var profile bytes.Buffer
+		err, ended := within(t.Context(), &on, func() error { return pprof.Lookup("goroutine").WriteTo(&profile, 1) })
+		require.NoError(t, errors.Join(err, ended))
+		require.NotContains(t, profile.String(), "of-a-customer")
+		time.Sleep(2 * spareTime)
+	})
+}
+
 // TestStartedWorkLeavesNoLabels: what a profile tells of a goroutine is of the work
 // that it does now.
 func TestStartedWorkLeavesNoLabels(t *testing.T) {
