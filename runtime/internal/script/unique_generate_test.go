@@ -92,9 +92,9 @@ func (w *world) released(held holding, item script.SettleItem) string {
 // holder returns a key and the job that holds it, or is believed to.
 func (w *world) holder() (key string, id wire.JobID) {
 	held := slices.Sorted(maps.Keys(w.state.Dedup))
-	places := one(w, []string{"completed", "failed"}, []string{"failed"})
+	places := one(w, []string{"completed", "failed"}, []string{"failed"}, []string{"failed"}) // fewer fail
 	ended := slices.DeleteFunc(slices.Clone(held), func(key string) bool { return !slices.Contains(places, w.state.Place(w.state.Dedup[key])) })
-	if len(ended) > 0 && w.chance(60) {
+	if len(ended) > 0 && w.chance(80) {
 		held = ended
 	}
 	if len(held) == 0 || w.chance(10) {
