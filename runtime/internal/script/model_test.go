@@ -74,10 +74,10 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// focusOf returns the script that a seed is about: each in its turn, and those twice
-// of which some is rare.
+// focusOf returns the script that a seed is about: each in its turn, and those more
+// than once of which some is rare.
 func focusOf(seed uint64) string {
-	focuses := []string{"retry", "replace", "change", "verify"}
+	focuses := []string{"retry", "replace", "retry", "replace", "change", "verify"}
 	for _, c := range callings {
 		focuses = append(focuses, c.script)
 	}
