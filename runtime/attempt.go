@@ -172,23 +172,29 @@ func (a *attempt) finish(res result) {
 	}
 }
 
+// guarded runs the program's own code. If that does not return, broke gets what it
+// panicked with, or nil, where the goroutine is exiting.
+func guarded(run func(), broke func(reason any)) {
+	returned := false
+	defer func() {
+		if !returned {
+			broke(recover())
+		}
+	}()
+	run()
+	returned = true
+}
+
 // verdict is judge for an error whose methods are the program's own: what they
 // panic with is a failure, as in the handler.
 func (a *attempt) verdict(value []byte, err error) (res result) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		reason := recover()
+	guarded(func() { res = a.judge(value, err) }, func(reason any) {
 		if reason == nil {
 			a.finish(a.judge(nil, errors.New("handler failed, and its error's own methods called runtime.Goexit")))
 			return
 		}
 		res = a.judge(nil, fmt.Errorf("handler failed, and its error's own methods panicked: %v", reason))
-	}()
-	res = a.judge(value, err)
-	returned = true
+	})
 	return res
 }
 
@@ -203,25 +209,19 @@ func (e *panicError) Error() string { return fmt.Sprintf("handler panicked: %v",
 // handle calls the handler with all that lies around it. What that panics with is its
 // error.
 func (a *attempt) handle() (value []byte, err error) {
-	returned := false
-	defer func() {
-		if returned {
-			return
+	guarded(func() {
+		ctx := a.runner.client.enter(a.ctx, a.settings.trace)
+		if a.envelope.Children > 0 || a.route.gather != nil {
+			ctx = withFamily(ctx, family{client: a.runner.client, queue: a.runner.queue})
 		}
-		reason := recover()
+		value, err = a.route.through(a.reporting(ctx), &a.envelope)
+	}, func(reason any) {
 		if reason == nil {
-			// The goroutine is exiting: finish must still happen.
 			a.finish(a.judge(nil, errors.New("handler called runtime.Goexit")))
 			return
 		}
 		err = &panicError{reason: reason, stack: debug.Stack()}
-	}()
-	ctx := a.runner.client.enter(a.ctx, a.settings.trace)
-	if a.envelope.Children > 0 || a.route.gather != nil {
-		ctx = withFamily(ctx, family{client: a.runner.client, queue: a.runner.queue})
-	}
-	value, err = a.route.through(a.reporting(ctx), &a.envelope)
-	returned = true
+	})
 	return value, err
 }
 

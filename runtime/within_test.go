@@ -131,6 +131,15 @@ type taskFunc func()
 
 func (f taskFunc) do() { f() }
 
+// profileWithin returns the profile of all goroutines that one of on takes.
+func profileWithin(t *testing.T, on *goroutines) string {
+	t.Helper()
+	var profile bytes.Buffer
+	err, ended := within(t.Context(), on, func() error { return pprof.Lookup("goroutine").WriteTo(&profile, 1) })
+	require.NoError(t, errors.Join(err, ended))
+	return profile.String()
+}
+
 // A goroutine has no labels of the one whose call it was made for.
 func TestGoroutineHasNoLabelsOfItsMaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -140,10 +149,7 @@ func TestGoroutineHasNoLabelsOfItsMaker(t *testing.T) {
 			require.NoError(t, err)
 		})
 		require.Equal(t, 1, spareOf(&on))
-		var profile bytes.Buffer
-		err, ended := within(t.Context(), &on, func() error { return pprof.Lookup("goroutine").WriteTo(&profile, 1) })
-		require.NoError(t, errors.Join(err, ended))
-		require.NotContains(t, profile.String(), "of-a-customer")
+		require.NotContains(t, profileWithin(t, &on), "of-a-customer")
 		time.Sleep(2 * spareTime)
 	})
 }
@@ -158,10 +164,7 @@ func TestStartedWorkLeavesNoLabels(t *testing.T) {
 		}))
 		synctest.Wait()
 		require.Equal(t, 1, spareOf(&on))
-		var profile bytes.Buffer
-		err, ended := within(t.Context(), &on, func() error { return pprof.Lookup("goroutine").WriteTo(&profile, 1) })
-		require.NoError(t, errors.Join(err, ended))
-		require.NotContains(t, profile.String(), "behind")
+		require.NotContains(t, profileWithin(t, &on), "behind")
 		time.Sleep(2 * spareTime)
 	})
 }

@@ -129,13 +129,13 @@ func measure(ctx context.Context) error {
 		}
 	}
 	if set.steady > 0 {
-		for _, system := range append([]string{"echomq"}, steadyPeers...) {
-			length := set.steady
-			if system != "echomq" {
-				length /= peersShare
-			}
-			if system != "echomq" && !slices.Contains(strings.Split(set.systems, ","), system) {
+		systems, length := append([]string{"echomq"}, steadyPeers...), set.steady
+		for n, system := range systems {
+			if n > 0 && !slices.Contains(strings.Split(set.systems, ","), system) {
 				continue
+			}
+			if n == 1 {
+				length /= peersShare
 			}
 			seen, err := steadyState(ctx, servers, length, system)
 			if err != nil {

@@ -89,7 +89,6 @@ func commandSteps() []commandStep {
 		{"add", "delayed jobs", add("c", 1, 0)},
 		{"add", "jobs that are there already", add("c", 1, 0)},
 		{"promote", "jobs that are due", func(jobs int) model.Caller {
-			time.Sleep(2 * time.Millisecond) // as long as the delay, and more: they are due
 			return script.Promote{Events: "final", History: 10000, Items: items("c", jobs, func(id wire.JobID) script.PromoteItem {
 				return script.PromoteItem{ID: id}
 			})}
@@ -130,6 +129,7 @@ func countCommands(t *testing.T, e *enginetest.Engine) (counts map[int]map[strin
 		b.plantText(t, "meta hash version=echomq:2.0.0")
 		for n, step := range steps {
 			call := step.call(jobs)
+			b.nextMillisecond(t) // what the step before has delayed by one is due
 			commands := b.commandsOf(t, call)
 			total := 0
 			for _, calls := range commands {
@@ -144,6 +144,19 @@ func countCommands(t *testing.T, e *enginetest.Engine) (counts map[int]map[strin
 		require.NoError(t, b.clear(t.Context()))
 	}
 	return counts, commandsHead + strings.Join(rows, "\n") + "\n"
+}
+
+// nextMillisecond returns when the server's clock shows a later millisecond than the
+// next one.
+func (b *bench) nextMillisecond(t *testing.T) {
+	t.Helper()
+	for begin := b.client.Time(t.Context()).Val(); ; {
+		now, err := b.client.Time(t.Context()).Result()
+		require.NoError(t, err)
+		if now.Sub(begin) > 2*time.Millisecond {
+			return
+		}
+	}
 }
 
 // commandsOf makes a call and returns how often it sent each command.
