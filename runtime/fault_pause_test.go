@@ -74,11 +74,11 @@ func absence(t *testing.T, engine *enginetest.Engine, readTimeout time.Duration,
 	}
 	b.eventually(t, func() bool { return b.ledger.busy() == long }, "the long jobs run")
 
-	ids = append(ids, b.addMany(t, short, chore{Takes: 20 * time.Millisecond})...)
 	// What a dead worker left: a lock, and a lease that no one renews.
 	lost := b.abandon(t, lease)
 	for range absences {
 		elapse(rand.N(lease / 2)) // so that the absences begin at any phase of the renewals
+		ids = append(ids, b.addMany(t, short, chore{Takes: 20 * time.Millisecond})...)
 		require.NotZero(t, b.direct.LLen(b.ctx, b.queue.Key("wait")).Val(), "nothing was going on when the server went")
 		leave(b.engine)
 		elapse(2*lease + rand.N(lease/3))

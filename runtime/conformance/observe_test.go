@@ -64,7 +64,11 @@ func observe(t *testing.T, e *enginetest.Engine, target conformance.Target, happ
 	defer waiting.Wait()
 	waiting.Go(func() {
 		defer stop()
-		watched := func() bool { return strings.Contains(client.ClientList(ctx).Val(), "cmd=monitor") }
+		// Reading meta.version is the last step before it only watches.
+		watched := func() bool {
+			clients := client.ClientList(ctx).Val()
+			return strings.Contains(clients, "cmd=monitor") && strings.Contains(clients, "cmd=hget")
+		}
 		if assert.Eventually(t, watched, patience, poll) {
 			enough := happened.Load() + 20
 			assert.Eventually(t, func() bool { return happened.Load() >= enough }, patience, poll)

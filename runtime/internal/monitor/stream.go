@@ -32,11 +32,11 @@ func Open(ctx context.Context, options *redis.Options) (_ *Stream, err error) {
 	}
 	unhook := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer func() {
-		if !unhook() && err == nil {
+		if !unhook() { // conn is closed, whatever that led to
 			err = context.Cause(ctx)
 		}
 		if err != nil {
-			err = errors.Join(err, conn.Close())
+			_ = conn.Close()
 		}
 	}()
 	s := &Stream{conn: conn, reader: bufio.NewReaderSize(conn, 1<<20)}
