@@ -23,7 +23,7 @@ const (
 
 // begin takes a job that a pick started, and runs its handler or settles it
 // without running it.
-func (r *runner) begin(l *lane, together *deadlines, started script.PickStarted, token string, now int64) {
+func (r *runner) begin(l *lane, started script.PickStarted, token string, now int64) {
 	id, err := wire.ParseStoredJobID(started.ID)
 	if err != nil {
 		r.log.Error("the store started an id that no job can have", "id", started.ID, "error", err)
@@ -50,18 +50,31 @@ func (r *runner) begin(l *lane, together *deadlines, started script.PickStarted,
 	case !known, envelope.PayloadVersion > route.version, !route.retired && !r.reads(route, envelope.Codec):
 		r.settleUnrun(a.handOn(known))
 	default:
-		a.deadline = together.after(a.settings.timeout)
-		ctx, cancel := context.WithCancelCause(a.deadline.ctx)
-		a.ctx = ctx
-		a.held = holding{id: id, token: token, cancel: cancel, name: envelope.Name, limit: a.deadline.limit}
-		if !r.hold(&a.held) {
-			cancel(ErrShutdown)
-			a.deadline.release()
+		a.held = holding{id: id, token: token, name: envelope.Name}
+		switch slot, held := r.hold(a); {
+		case !held:
 			r.settleUnrun(a.giveBack())
-			return
+		case slot:
+			a.start()
 		}
-		r.client.goroutines.start(a)
 	}
+}
+
+// start runs the handler of a job that has a slot.
+func (a *attempt) start() {
+	r := a.runner
+	a.begun = time.Now()
+	a.deadline = r.together.after(a.begun, a.settings.timeout)
+	ctx, cancel := context.WithCancelCause(a.deadline.ctx)
+	a.ctx = ctx
+	r.mu.Lock()
+	a.held.cancel, a.held.limit = cancel, a.deadline.limit
+	why := a.held.why
+	r.mu.Unlock()
+	if why != nil {
+		cancel(why)
+	}
+	r.client.goroutines.start(a)
 }
 
 // maxCount bounds the numbers of a job's record and of its settings, well within
@@ -140,9 +153,11 @@ type attempt struct {
 	settings settings
 	damaged  bool            // its record cannot be read
 	ctx      context.Context // of its handler, without what the program adds
-	deadline *deadline       // of ctx
-	held     holding         // while the handler runs
-	finished bool            // what came of it was handed in
+	deadline *deadline       // of ctx; both are made when it has a slot
+	held     holding
+	taken    time.Time // when it began to wait for a slot
+	begun    time.Time // when it got one
+	finished bool      // what came of it was handed in
 }
 
 // reads reports whether this worker can decode a payload of the given codec.
@@ -155,6 +170,11 @@ func (r *runner) reads(route *Route, codec string) bool {
 func (a *attempt) do() {
 	defer a.deadline.release()
 	defer a.held.cancel(nil)
+	if a.ctx.Err() != nil {
+		// It was cancelled, or lost, before its turn came.
+		a.finish(a.verdict(nil, context.Cause(a.ctx)))
+		return
+	}
 	value, err := a.handle()
 	if limit := a.runner.config.payloadLimit; err == nil && len(value) > limit {
 		// As with one that cannot be encoded, the effect has happened.
@@ -168,7 +188,7 @@ func (a *attempt) do() {
 func (a *attempt) finish(res result) {
 	if !a.finished {
 		a.finished = true
-		a.runner.finish(&a.held, res)
+		a.runner.finish(a, res)
 	}
 }
 

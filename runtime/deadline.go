@@ -2,6 +2,7 @@ package echomq
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -14,6 +15,7 @@ const togetherFor = time.Millisecond
 // record.
 type deadlines struct {
 	jobs context.Context
+	mu   sync.Mutex
 	last *deadline
 }
 
@@ -29,10 +31,13 @@ type deadline struct {
 
 // after returns the deadline of an attempt that starts now and may run for timeout, 0
 // for as long as it likes. It is to be released.
-func (d *deadlines) after(timeout time.Duration) *deadline {
-	now := time.Now()
+func (d *deadlines) after(now time.Time, timeout time.Duration) *deadline {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.last == nil || d.last.timeout != timeout || now.Sub(d.last.begun) > togetherFor {
-		d.end()
+		if d.last != nil {
+			d.last.release()
+		}
 		d.last = &deadline{ctx: d.jobs, stop: func() {}, timeout: timeout, begun: now}
 		if timeout > 0 {
 			d.last.limit = now.Add(timeout)
@@ -42,13 +47,6 @@ func (d *deadlines) after(timeout time.Duration) *deadline {
 	}
 	d.last.users.Add(1)
 	return d.last
-}
-
-// end says that no more jobs start.
-func (d *deadlines) end() {
-	if d.last != nil {
-		d.last.release()
-	}
 }
 
 // release says that an attempt has ended. The last one frees the timer.

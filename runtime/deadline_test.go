@@ -14,17 +14,17 @@ import (
 func TestDeadlinesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		together := deadlines{jobs: t.Context()}
-		first := together.after(time.Second)
-		require.Same(t, first, together.after(time.Second))
-		endless := together.after(0)
+		first := together.after(time.Now(), time.Second)
+		require.Same(t, first, together.after(time.Now(), time.Second))
+		endless := together.after(time.Now(), 0)
 		require.Zero(t, endless.limit)
 		// What comes between two starts, a slow log say, is not of the later one's time.
 		time.Sleep(togetherFor + 1)
-		late := together.after(0)
+		late := together.after(time.Now(), 0)
 		require.NotSame(t, endless, late)
-		last := together.after(time.Second)
+		last := together.after(time.Now(), time.Second)
 		require.Equal(t, time.Second, time.Until(last.limit))
-		together.end()
+		together.last.release()
 
 		first.release()
 		require.NoError(t, first.ctx.Err(), "another one has it still")

@@ -52,15 +52,19 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	x, l := &r.exchanger, &r.exchanger.main
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	others := x.second.idle()
+	overdue := r.overdue()
+	if (overdue || r.stopping) && others && len(x.reserved) == 0 && l.pick == nil {
+		r.disperse()
+	}
 	if len(l.settle) == 0 {
 		l.settle, r.results = cutResults(r.results)
 	}
-	others := x.second.idle()
 	if len(l.settle) == 0 && r.running == 0 && l.pick == nil && len(x.reserved) == 0 && others {
 		l.settle, r.returned = cutReturned(r.returned)
 	}
 	settle = l.settle
-	free := r.config.concurrency - r.running - x.second.wants()
+	free := r.room() - r.kept() - x.second.wants()
 	pick = l.again()
 	switch {
 	case pick != nil:
@@ -69,6 +73,8 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		// as it should be, in case the waker has taken it away.
 		x.final = true
 		pick = r.newPick(l, 0)
+	case overdue && len(x.reserved) > 0 && free <= 0:
+		pick = r.newPick(l, 0) // to be given back with the line
 	case !r.stopping && x.tokenReady():
 		// Who has nothing else to do takes a job. Who has lets the pick wake the
 		// worker that has waited longest, which may be this one.
@@ -123,7 +129,7 @@ func (r *runner) newPick(l *lane, slots int) *script.Pick {
 	// What is known of the next ids lasts for a while: it is asked for rarely, and
 	// then for enough. Where others take them first it is of no use.
 	window := minWindow
-	if slots := min(r.config.concurrency, maxBatch); x.misses >= maxMisses {
+	if slots := min(r.room(), maxBatch); x.misses >= maxMisses {
 		window = 1
 	} else if len(x.window) < slots {
 		window = min(2*slots, maxBatch)
@@ -157,22 +163,25 @@ func (r *runner) newPick(l *lane, slots int) *script.Pick {
 func (r *runner) pause() {
 	x := &r.exchanger
 	r.mu.Lock()
-	watch := !r.stopping && !x.waiting && !x.hungry && r.running < r.config.concurrency
+	watch := !r.stopping && !x.waiting && !x.hungry && r.kept() < r.room()
 	x.waiting = x.waiting || watch
-	ready := x.ready
+	until := x.ready
+	if waited := r.waited(); until.IsZero() || !waited.IsZero() && waited.Before(until) {
+		until = waited
+	}
 	r.mu.Unlock()
 	if watch {
 		r.requests <- struct{}{}
 	}
-	var token <-chan time.Time
-	if !ready.IsZero() {
-		timer := time.NewTimer(max(time.Until(ready), 0))
+	var due <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(max(time.Until(until), 0))
 		defer timer.Stop()
-		token = timer.C
+		due = timer.C
 	}
 	select {
 	case <-r.nudge:
-	case <-token:
+	case <-due:
 	case id := <-r.wakeups:
 		r.mu.Lock()
 		x.waiting, x.hungry = false, true
@@ -193,7 +202,9 @@ func (r *runner) trade(x *lane, settle []result, pick *script.Pick) {
 	if pick != nil {
 		calls = append(calls, pick.Call(r.queue))
 	}
+	sent := time.Now()
 	answers := r.exchange(calls...)
+	took := time.Since(sent)
 	failed := false
 	if len(settle) > 0 {
 		failed = !r.settled(x, settle, answers[0])
@@ -204,6 +215,9 @@ func (r *runner) trade(x *lane, settle []result, pick *script.Pick) {
 		r.shareOut(x, failed)
 	}
 	if !failed {
+		r.mu.Lock()
+		r.pace.wentRound(took)
+		r.mu.Unlock()
 		x.failures = 0
 		r.ready.Store(true)
 		return
@@ -225,8 +239,8 @@ func (r *runner) shareOut(l *lane, failed bool) {
 		r.share.rest() // what it took is not known
 		return
 	}
-	taken := r.running + len(x.reserved) + x.main.wants() + x.second.wants()
-	r.share.hold(taken, x.hungry && !failed && !r.stopping && r.running < r.config.concurrency)
+	taken := r.kept() + len(x.reserved) + x.main.wants() + x.second.wants()
+	r.share.hold(taken, x.hungry && !failed && !r.stopping && r.kept() < r.room())
 }
 
 // picked deals with the answer to a pick and reports whether there was one.
@@ -247,7 +261,6 @@ func (r *runner) picked(x *lane, pick script.Pick, a answer) bool {
 	}
 	r.look(x, pick, reply)
 	r.inform(times{now: reply.Now, due: reply.Due, expiry: reply.Expiry, slot: reply.Slot, at: time.Now()})
-	together := deadlines{jobs: r.jobs}
 	for _, started := range reply.Started {
 		if pick.Again {
 			// What is asked for once more is told once more, and may have ended.
@@ -256,9 +269,8 @@ func (r *runner) picked(x *lane, pick script.Pick, a answer) bool {
 			}
 			x.begun[started.ID] = true
 		}
-		r.begin(x, &together, started, pick.Token, reply.Now)
+		r.begin(x, started, pick.Token, reply.Now)
 	}
-	together.end()
 	r.mu.Lock()
 	x.starting = 0
 	r.mu.Unlock()
@@ -293,13 +305,16 @@ func (r *runner) look(l *lane, pick script.Pick, reply script.PickReply) {
 	}
 	// What the main lane claims stands in front, whatever the other one adds meanwhile.
 	// A pick that was sent again tells once more of what it has reserved.
-	x.reserved = slices.Clone(x.reserved[l.claimed:])
+	if x.reserved = slices.Clone(x.reserved[l.claimed:]); len(x.reserved) == 0 {
+		x.since = time.Now()
+	}
 	for _, item := range reserved {
 		if !slices.ContainsFunc(x.reserved, func(known script.PickItem) bool { return known.ID == item.ID }) {
 			x.reserved = append(x.reserved, item)
 		}
 	}
 	l.claimed = 0
+	r.pace.blocked = reply.Blocked
 	x.judge(pick, reply)
 	more := len(reply.Window) > 0 && !reply.Blocked
 	if x.by == l || reply.Now > x.seen {

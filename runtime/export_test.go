@@ -28,6 +28,14 @@ func LeftPause(pause time.Duration) WorkerOption {
 	return workerOption(func(c *workerConfig) { c.leftPause = pause })
 }
 
+// TakeAhead has a worker take jobs in advance from the start, as if its handlers were
+// short and the store were far, and replaces for how long they wait for a slot.
+func TakeAhead(patient time.Duration) WorkerOption {
+	return workerOption(func(c *workerConfig) {
+		c.pace = pace{patient: patient, trip: longestTrip, handler: 1}
+	})
+}
+
 // Waiting returns how many calls of the handle's client wait for its job.
 func Waiting[R any](h Handle[R]) int { return listeners(h.client, h.queue.Name(), h.ID) }
 

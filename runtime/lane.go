@@ -16,6 +16,7 @@ type exchangerState struct {
 	waiting  bool              // the waker was asked to wait
 	final    bool              // the last pick of a stopping runner was sent
 	reserved []script.PickItem // held for us, to be declared
+	since    time.Time         // when the first of them was
 	window   []string          // what comes next, as last seen
 	misses   int               // picks in a row that were wrong about it
 	seen     int64             // the server's clock when it was
@@ -108,10 +109,13 @@ func (r *runner) planSecond() (settle []result, pick *script.Pick) {
 	if len(l.settle) == 0 && enough {
 		l.settle, r.results = cutResults(r.results)
 	}
-	free := r.config.concurrency - r.running - x.main.wants() - len(x.reserved)
+	free := r.room() - r.kept() - x.main.wants() - len(x.reserved)
 	pick = l.again()
 	switch {
 	case pick != nil:
+	case r.config.concurrency == 1:
+		// Jobs that run one after the other run in order; of two picks that are out
+		// at once, the later one may be answered first.
 	case enough && free > 0 && x.hungry && !x.waiting && len(x.reserved) == 0:
 		if slots := r.share.grant(min(free, maxBatch)); slots > 0 {
 			pick = r.newPick(l, slots)

@@ -118,7 +118,7 @@ func (o QueueWorkerOption) applyQueue(c *queueConfig)   { o(c) }
 func (o QueueWorkerOption) applyWorker(c *workerConfig) { c.queues = append(c.queues, o) }
 
 // Concurrency is how many jobs of a queue the worker runs at once; default
-// 10 × GOMAXPROCS.
+// 10 × GOMAXPROCS. Short ones it takes in advance, by [Prefetch].
 func Concurrency(n int) QueueWorkerOption {
 	return func(c *queueConfig) { c.concurrency = n }
 }

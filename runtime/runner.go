@@ -48,6 +48,7 @@ type runner struct {
 	started  atomic.Uint64   // how many jobs
 	jobs     context.Context // of all handlers
 	cancel   context.CancelCauseFunc
+	together deadlines
 	store    context.Context // of all calls
 	cut      context.CancelFunc
 	blocking redis.UniversalClient
@@ -73,6 +74,8 @@ type runner struct {
 	told     times     // of the latest answer
 	killed   bool
 	running  int
+	line     []*attempt // held, and waiting for a slot (prefetch.go)
+	pace     pace
 	share    *share        // of the slots that the worker's queues have in common
 	idle     chan struct{} // closed when stopping and nothing runs; made by stop
 	held     map[string]*holding
@@ -167,11 +170,15 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		return nil, err
 	}
 	r.jobs, r.cancel = context.WithCancelCause(context.WithValue(context.Background(), handlerKey{}, handler{w, r}))
+	r.together.jobs = r.jobs
 	r.store, r.cut = context.WithCancel(context.Background())
 	r.exchanger.hungry = true
 	r.exchanger.main = lane{known: make(map[string]settings), begun: make(map[string]bool)}
 	r.exchanger.second = lane{known: make(map[string]settings), begun: make(map[string]bool)}
 	r.share = w.slots.join(config.weight, r.wake)
+	if r.pace = w.config.pace; w.slots == nil && !config.limits.any() {
+		r.pace.bound = config.prefetch
+	}
 	return r, nil
 }
 
@@ -375,64 +382,6 @@ func (r *runner) wake() {
 	select {
 	case r.nudge <- struct{}{}:
 	default:
-	}
-}
-
-// finish takes what came of a job that was held and frees its slot.
-func (r *runner) finish(h *holding, res result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h.ended = true
-	if res.outcome == script.SettleOutcomeRelease {
-		r.returned = append(r.returned, res)
-	} else {
-		r.results = append(r.results, res)
-	}
-	r.free()
-	if r.enough() {
-		select {
-		case r.more <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// free frees a slot. The caller holds the lock.
-func (r *runner) free() {
-	if r.running > 0 {
-		r.running--
-		r.share.release()
-	}
-	if r.running == 0 && r.idle != nil {
-		select {
-		case <-r.idle:
-		default:
-			close(r.idle)
-		}
-	}
-	r.wake()
-}
-
-// hold enters a job that was started, and takes a slot for it. It refuses one
-// once the runner is stopping, since nobody would wait for its handler, and one
-// for which there is no slot: that comes only of a pick that took twice.
-func (r *runner) hold(h *holding) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopping || r.running >= r.config.concurrency {
-		return false
-	}
-	r.held[h.id.String()] = h
-	r.running++
-	return true
-}
-
-// release ends the holding of a job under a token.
-func (r *runner) release(id, token string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if h := r.held[id]; h != nil && h.token == token {
-		delete(r.held, id)
 	}
 }
 

@@ -6,14 +6,18 @@ import (
 	"github.com/echomq/echomq-go/runtime/internal/script"
 )
 
-// end ends the context of a job's handler, unless it has ended already.
+// end ends the context of a job's handler, unless it has ended already. One that has
+// no slot yet gets a context that has ended.
 func (r *runner) end(h *holding, cause error) {
 	r.mu.Lock()
 	if h.why == nil {
 		h.why, h.over = cause, time.Now()
 	}
+	cancel := h.cancel
 	r.mu.Unlock()
-	h.cancel(cause)
+	if cancel != nil {
+		cancel(cause)
+	}
 }
 
 // over returns why the context of the handler has ended, and when; nil if it has

@@ -32,6 +32,7 @@ type workerConfig struct {
 	cleanEvery  time.Duration
 	carryEvery  time.Duration
 	leftPause   time.Duration
+	pace        pace // that its queues begin with
 	queues      []QueueWorkerOption
 	total       int // 0 for no common bound
 	totalGiven  bool
@@ -40,6 +41,7 @@ type workerConfig struct {
 type queueConfig struct {
 	name         string
 	concurrency  int
+	prefetch     int
 	lease        time.Duration
 	events       EventLevel
 	payloadLimit int
@@ -82,6 +84,7 @@ func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, 
 	config := workerConfig{
 		name: defaultWorkerName(), stopTimeout: DefaultStopTimeout,
 		cancelGrace: cancelGrace, cleanEvery: cleanEvery, carryEvery: carryEvery, leftPause: leftPause,
+		pace: pace{patient: longestWait, handler: unproven},
 	}
 	for _, opt := range opts {
 		opt.applyWorker(&config)
@@ -142,6 +145,7 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 	config := queueConfig{
 		name:         s.spec.Name,
 		concurrency:  orDefault(s.spec.Concurrency, unsetConcurrency),
+		prefetch:     DefaultPrefetch,
 		lease:        orDefault(s.spec.Lease, DefaultLease),
 		events:       s.spec.Events,
 		payloadLimit: DefaultPayloadLimit,
@@ -177,6 +181,8 @@ func (s Served) configure(worker workerConfig) (queueConfig, error) {
 		return config, optionError("queue %q: a batch of %d jobs can never be full with a concurrency of %d; raise it, or lower the batch size", config.name, largest, config.concurrency)
 	case config.concurrency < 1:
 		return config, optionError("queue %q: concurrency %d: it must be at least 1", config.name, config.concurrency)
+	case config.prefetch < 0 || config.prefetch > maxPrefetch:
+		return config, optionError("queue %q: prefetch %d: it must be from 0 to %d", config.name, config.prefetch, maxPrefetch)
 	case config.lease < minLease || config.lease > maxLease:
 		return config, optionError("queue %q: lease %v: it must be from %v to %v", config.name, config.lease, minLease, maxLease)
 	case config.weight < 1 || config.weight > maxCount:
