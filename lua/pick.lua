@@ -110,6 +110,7 @@
 --- @reply slot ms the earliest slot of all schedulers; 0 if there is none
 --- @reply blocked flag whether the limit or the rate keeps it from being taken
 --- @reply ready ms when the next token is there, if it falls to the caller to look then; else 0
+--- @reply bounded flag whether a limit, a rate or a limit of groups holds, overrides considered
 --- @error EMQARGS the call is malformed; nothing was written
 --- @error EMQVERSION the queue speaks another version of the protocol
 
@@ -815,4 +816,5 @@ return {
   math.floor(tonumber(meta[6] or 0) or 0),
   blocked ~= 'no' and 1 or 0,
   ready,
+  (cap > 0 or tokens > 0 or perGroup > 0) and 1 or 0,
 }

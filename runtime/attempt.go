@@ -29,7 +29,7 @@ func (r *runner) begin(l *lane, started script.PickStarted, token string, now in
 		r.log.Error("the store started an id that no job can have", "id", started.ID, "error", err)
 		return
 	}
-	a := &attempt{runner: r, order: r.started.Add(1), id: id, token: token}
+	a := &attempt{runner: r, id: id, token: token}
 	a.envelope, err = wire.DecodeEnvelope(started.ID, started.Job)
 	envelope := &a.envelope
 	err = errors.Join(err, confine(envelope))
@@ -71,7 +71,7 @@ func (a *attempt) start() {
 	a.held.cancel, a.held.limit = cancel, a.deadline.limit
 	why := a.held.why
 	r.mu.Unlock()
-	if why != nil {
+	if why != nil { // since it left the line
 		cancel(why)
 	}
 	r.client.goroutines.start(a)
@@ -170,11 +170,6 @@ func (r *runner) reads(route *Route, codec string) bool {
 func (a *attempt) do() {
 	defer a.deadline.release()
 	defer a.held.cancel(nil)
-	if a.ctx.Err() != nil {
-		// It was cancelled, or lost, before its turn came.
-		a.finish(a.verdict(nil, context.Cause(a.ctx)))
-		return
-	}
 	value, err := a.handle()
 	if limit := a.runner.config.payloadLimit; err == nil && len(value) > limit {
 		// As with one that cannot be encoded, the effect has happened.

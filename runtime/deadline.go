@@ -12,7 +12,7 @@ const togetherFor = time.Millisecond
 
 // deadlines are those of jobs that start at about the same time. The ones that may run
 // for as long share one: a timer and a context for each job cost as much as reading its
-// record.
+// record. The latest one is kept for those to come, until jobs ends.
 type deadlines struct {
 	jobs context.Context
 	mu   sync.Mutex

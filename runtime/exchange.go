@@ -52,19 +52,22 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	x, l := &r.exchanger, &r.exchanger.main
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	others := x.second.idle()
+	alone := x.second.idle()
 	overdue := r.overdue()
-	if (overdue || r.stopping) && others && len(x.reserved) == 0 && l.pick == nil {
-		r.disperse()
+	if overdue {
+		r.pace.slow()
+	}
+	if len(l.settle) == 0 && (overdue || r.stopping) && alone && len(x.reserved) == 0 && l.pick == nil {
+		l.settle = r.disperse()
 	}
 	if len(l.settle) == 0 {
 		l.settle, r.results = cutResults(r.results)
 	}
-	if len(l.settle) == 0 && r.running == 0 && l.pick == nil && len(x.reserved) == 0 && others {
+	if len(l.settle) == 0 && r.running == 0 && l.pick == nil && len(x.reserved) == 0 && alone {
 		l.settle, r.returned = cutReturned(r.returned)
 	}
 	settle = l.settle
-	free := r.room() - r.kept() - x.second.wants()
+	free := r.room() - r.taken() - x.second.wants()
 	pick = l.again()
 	switch {
 	case pick != nil:
@@ -73,8 +76,8 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		// as it should be, in case the waker has taken it away.
 		x.final = true
 		pick = r.newPick(l, 0)
-	case overdue && len(x.reserved) > 0 && free <= 0:
-		pick = r.newPick(l, 0) // to be given back with the line
+	case overdue && len(x.reserved) > 0:
+		pick = r.newPick(l, 0) // to be given back, before the line
 	case !r.stopping && x.tokenReady():
 		// Who has nothing else to do takes a job. Who has lets the pick wake the
 		// worker that has waited longest, which may be this one.
@@ -95,7 +98,7 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		}
 	}
 	l.pick = pick
-	over = r.stopping && r.running == 0 && len(settle) == 0 && pick == nil && !x.waiting && others
+	over = r.stopping && r.running == 0 && len(settle) == 0 && pick == nil && !x.waiting && alone
 	if r.left = (time.Time{}); len(settle) > 0 || pick != nil {
 		r.left = time.Now()
 	}
@@ -163,11 +166,12 @@ func (r *runner) newPick(l *lane, slots int) *script.Pick {
 func (r *runner) pause() {
 	x := &r.exchanger
 	r.mu.Lock()
-	watch := !r.stopping && !x.waiting && !x.hungry && r.kept() < r.room()
+	// Only what is known to be there is taken in advance: others may have slots.
+	watch := !r.stopping && !x.waiting && !x.hungry && r.running < r.config.concurrency
 	x.waiting = x.waiting || watch
-	until := x.ready
-	if waited := r.waited(); until.IsZero() || !waited.IsZero() && waited.Before(until) {
-		until = waited
+	until := r.waited()
+	if !r.stopping && !x.ready.IsZero() && (until.IsZero() || x.ready.Before(until)) {
+		until = x.ready
 	}
 	r.mu.Unlock()
 	if watch {
@@ -239,8 +243,8 @@ func (r *runner) shareOut(l *lane, failed bool) {
 		r.share.rest() // what it took is not known
 		return
 	}
-	taken := r.kept() + len(x.reserved) + x.main.wants() + x.second.wants()
-	r.share.hold(taken, x.hungry && !failed && !r.stopping && r.kept() < r.room())
+	taken := r.taken() + len(x.reserved) + x.main.wants() + x.second.wants()
+	r.share.hold(taken, x.hungry && !failed && !r.stopping && r.taken() < r.room())
 }
 
 // picked deals with the answer to a pick and reports whether there was one.
@@ -314,11 +318,11 @@ func (r *runner) look(l *lane, pick script.Pick, reply script.PickReply) {
 		}
 	}
 	l.claimed = 0
-	r.pace.blocked = reply.Blocked
 	x.judge(pick, reply)
 	more := len(reply.Window) > 0 && !reply.Blocked
 	if x.by == l || reply.Now > x.seen {
 		x.hungry, x.seen, x.by = more, reply.Now, l
+		r.pace.bounded = reply.Bounded
 		// A view of a part that agrees with what was seen before does not replace it.
 		whole := len(reply.Window) < int(pick.Window)
 		if next := r.unclaimed(reply.Window); whole || len(next) > len(x.window) || !slices.Equal(next, x.window[:len(next)]) {

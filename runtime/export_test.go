@@ -29,11 +29,9 @@ func LeftPause(pause time.Duration) WorkerOption {
 }
 
 // TakeAhead has a worker take jobs in advance from the start, as if its handlers were
-// short and the store were far, and replaces for how long they wait for a slot.
-func TakeAhead(patient time.Duration) WorkerOption {
-	return workerOption(func(c *workerConfig) {
-		c.pace = pace{patient: patient, trip: longestTrip, handler: 1}
-	})
+// short, and replaces for how long they wait for a slot.
+func TakeAhead(wait time.Duration) WorkerOption {
+	return workerOption(func(c *workerConfig) { c.lineWait, c.handlerTime = wait, 1 })
 }
 
 // Waiting returns how many calls of the handle's client wait for its job.

@@ -16,7 +16,7 @@ type exchangerState struct {
 	waiting  bool              // the waker was asked to wait
 	final    bool              // the last pick of a stopping runner was sent
 	reserved []script.PickItem // held for us, to be declared
-	since    time.Time         // when the first of them was
+	since    time.Time         // when the first of them was, at the latest
 	window   []string          // what comes next, as last seen
 	misses   int               // picks in a row that were wrong about it
 	seen     int64             // the server's clock when it was
@@ -26,8 +26,8 @@ type exchangerState struct {
 }
 
 // lane makes one round trip at a time. The main lane does all that there is to do
-// as soon as there is anything. The second one is there for a worker with many
-// slots and short jobs: while the main lane is out, it settles and picks once
+// as soon as there is anything. The second one is there for many slots and short
+// jobs: while the main lane is out, it settles and picks once
 // enough has ended for a round trip of its own to be worth it, so that the server
 // and the worker are busy at the same time.
 //
@@ -109,7 +109,7 @@ func (r *runner) planSecond() (settle []result, pick *script.Pick) {
 	if len(l.settle) == 0 && enough {
 		l.settle, r.results = cutResults(r.results)
 	}
-	free := r.room() - r.kept() - x.main.wants() - len(x.reserved)
+	free := r.room() - r.taken() - x.main.wants() - len(x.reserved)
 	pick = l.again()
 	switch {
 	case pick != nil:

@@ -100,6 +100,7 @@ func (r *runner) extend(held []*holding, unasked bool) (failed int, failure erro
 		}
 		calls[n] = call.Call(r.queue)
 	}
+	sent := time.Now()
 	for n, a := range r.exchange(calls...) {
 		reply, err := script.ExtendReply{}, a.err
 		if err == nil {
@@ -119,8 +120,19 @@ func (r *runner) extend(held []*holding, unasked bool) (failed int, failure erro
 				}
 			}
 		}
+		r.renewed(chunks[n], sent)
 	}
 	return failed, failure
+}
+
+// renewed notes that leases were renewed by a call that was made at the time. The jobs
+// whose leases it found to be lost have ended.
+func (r *runner) renewed(held []*holding, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range held {
+		h.leased = at
+	}
 }
 
 // lose ends the context of a job whose lease was lost, unless it has ended in
@@ -135,7 +147,7 @@ func (r *runner) lose(h *holding) {
 	r.mu.Unlock()
 	if lost {
 		r.end(h, ErrLeaseLost)
-		r.log.Warn("lost the lease of a running job", "job", h.id.String())
+		r.log.Warn("lost the lease of a job", "job", h.id.String())
 	}
 }
 
@@ -147,7 +159,7 @@ func (r *runner) endCancelled(h *holding, mark string) bool {
 	r.mu.Unlock()
 	if news {
 		r.end(h, &cancelError{mark: mark})
-		r.log.Info("a running job was cancelled", "job", h.id.String(), "reason", mark)
+		r.log.Info("a job was cancelled", "job", h.id.String(), "reason", mark)
 	}
 	return news
 }

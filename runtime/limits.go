@@ -103,9 +103,6 @@ type limits struct {
 	groupFixed bool
 }
 
-// any reports whether there is a bound.
-func (l limits) any() bool { return l.limit > 0 || l.group > 0 || l.rate != (RateSpec{}) }
-
 func (s QueueSpec) limits() limits {
 	return limits{limit: s.Limit, rate: s.Rate, group: s.GroupLimit}
 }

@@ -13,17 +13,19 @@ func TestJobsAreTakenInAdvanceForOneRoundTrip(t *testing.T) {
 		pace        pace
 		slots, want int
 	}{
-		"handlers as long as the round trip":    {pace{bound: 48, trip: time.Millisecond, handler: time.Millisecond}, 10, 20},
-		"a tenth of it":                         {pace{bound: 48, trip: time.Millisecond, handler: 100 * time.Microsecond}, 3, 33},
-		"no more than may be held":              {pace{bound: 48, trip: time.Millisecond, handler: time.Microsecond}, 10, 48},
-		"handlers that take longer":             {pace{bound: 48, trip: time.Millisecond, handler: 20 * time.Millisecond}, 10, 10},
-		"a store that hardly answers":           {pace{bound: 48, trip: time.Hour, handler: 10 * time.Millisecond}, 10, 30},
-		"handlers of which nothing is known":    {pace{bound: 48, trip: time.Millisecond, handler: unproven}, 10, 10},
-		"handlers that take no time":            {pace{bound: 48, trip: time.Millisecond}, 10, 48},
-		"more slots than may be held":           {pace{bound: 48, trip: time.Millisecond, handler: 1}, 100, 100},
-		"so many slots that numbers could wrap": {pace{bound: maxPrefetch, trip: time.Hour, handler: 1}, maxPrefetch - 1, maxPrefetch},
-		"a queue that is at its limit":          {pace{bound: 48, trip: time.Millisecond, handler: 1, blocked: true}, 10, 10},
-		"none in advance":                       {pace{bound: 0, trip: time.Millisecond, handler: 1}, 10, 10},
+		"handlers as long as the round trip":  {pace{bound: 48, trip: time.Millisecond, handler: time.Millisecond}, 10, 20},
+		"a tenth of it":                       {pace{bound: 48, trip: time.Millisecond, handler: 100 * time.Microsecond}, 3, 33},
+		"no more than may be":                 {pace{bound: 48, trip: time.Millisecond, handler: time.Microsecond}, 10, 48},
+		"handlers that take longer":           {pace{bound: 48, trip: time.Millisecond, handler: 100 * time.Millisecond}, 10, 10},
+		"one slot, handlers somewhat longer":  {pace{bound: 48, trip: time.Millisecond, handler: 8 * time.Millisecond}, 1, 2},
+		"one slot, handlers longer than that": {pace{bound: 48, trip: time.Millisecond, handler: 9 * time.Millisecond}, 1, 1},
+		"a store that hardly answers":         {pace{bound: 48, trip: time.Hour, handler: 10 * time.Millisecond}, 10, 30},
+		"handlers of which nothing is known":  {pace{bound: 48, trip: time.Hour, handler: unproven}, 40, 40},
+		"handlers that take no time":          {pace{bound: 48, trip: time.Millisecond}, 10, 48},
+		"more slots than may be taken":        {pace{bound: 48, trip: time.Millisecond, handler: 1}, 100, 100},
+		"the most that may be":                {pace{bound: maxPrefetch, trip: time.Hour, handler: 1}, maxPrefetch - 1, maxPrefetch},
+		"a queue that has a limit":            {pace{bound: 48, trip: time.Millisecond, handler: 1, bounded: true}, 10, 10},
+		"none in advance":                     {pace{bound: 0, trip: time.Millisecond, handler: 1}, 10, 10},
 	} {
 		require.Equal(t, c.want, c.pace.room(c.slots), name)
 	}
@@ -37,13 +39,16 @@ func TestPaceFollowsWhatHandlersTake(t *testing.T) {
 		p.handled(50 * time.Microsecond)
 	}
 	require.InDelta(t, 600, short, 200, "handlers are to be short for a while")
-	for range 10 {
-		p.handled(100 * time.Millisecond)
+	for range 100 {
+		p.handled(200 * time.Millisecond)
 	}
 	require.Equal(t, 10, p.room(10), "and no longer are")
 	p.handler = 1
+	require.True(t, p.more(10, 47))
+	require.False(t, p.more(10, 48))
 	p.slow()
 	require.Equal(t, 10, p.room(10))
+	require.False(t, p.more(10, 10))
 	for range 1000 {
 		p.wentRound(time.Microsecond)
 	}

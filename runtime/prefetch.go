@@ -1,7 +1,7 @@
 package echomq
 
 import (
-	"cmp"
+	"errors"
 	"slices"
 	"time"
 )
@@ -9,7 +9,7 @@ import (
 // DefaultPrefetch is the default of [Prefetch].
 const DefaultPrefetch = 48
 
-// maxPrefetch bounds it: what waits for a slot is given back in one call.
+// maxPrefetch bounds it: what is in the line is given back in one call.
 const maxPrefetch = maxBatch
 
 // Prefetch is how many jobs of a queue the worker holds at most, those that run
@@ -19,12 +19,13 @@ const maxPrefetch = maxBatch
 // none where they take long. [Concurrency] still bounds how many run at once. Up to
 // that number Prefetch does nothing, so 0 takes none in advance.
 //
-// A job that was taken in advance and has waited for 50 ms is given back, for others
-// to run. It is active from when it was taken, its timeout begins when its handler
-// does, and should the process die it counts as lost, as those that run do. So none
-// is taken in advance by a worker that has just started, or has got a job that was
-// lost before or may not be; nor of a queue with a limit, a rate or a group limit;
-// nor with [TotalConcurrency].
+// When one has waited for a slot for 50 ms, all that have none are given back, for
+// others to run. Such a job is active from when it was taken, its timeout begins when
+// its handler does, and should the process die it counts as lost, as those that run do.
+// So none is taken in advance until several hundred handlers were short, since the
+// worker began or last got a job that was lost before or may not be; none of a queue
+// with a limit, a rate or a group limit, nor with [TotalConcurrency]; and none any more
+// once it got a job that is [UntilStarted].
 func Prefetch(jobs int) QueueWorkerOption {
 	return func(c *queueConfig) { c.prefetch = jobs }
 }
@@ -32,39 +33,54 @@ func Prefetch(jobs int) QueueWorkerOption {
 const (
 	// longestTrip is the longest round trip that jobs are taken in advance for.
 	longestTrip = 20 * time.Millisecond
-	// longestWait is for how long a job that was taken may wait for a slot.
-	longestWait = 50 * time.Millisecond
-	// unproven is what handlers are taken to last of which nothing is known.
-	unproven = time.Second
-	// As many round trips and handlers count in an average.
+	// lineWait is for how long a job that was taken waits for a slot.
+	lineWait = 50 * time.Millisecond
+	// unproven is what handlers are taken to need of which nothing is known, and
+	// longestHandler what they may need if jobs are taken in advance.
+	unproven       = time.Second
+	longestHandler = 100 * time.Millisecond
+	// So many round trips and handlers make an average.
 	tripsAveraged    = 16
 	handlersAveraged = 64
 )
 
-// pace is what a runner knows of how fast it gets through jobs, and so decides how
-// many it takes in advance. The runner's lock guards it.
+// pace is how fast a runner gets through jobs, and so decides how many it takes in
+// advance. The runner's lock guards it.
 //
-// Jobs that are held and have no slot stand in the runner's line. Each leaves it for
-// the slot of one that has ended; or, when the first has waited for too long or the
-// runner stops, all of them are given back, unrun. What is reserved comes after
-// them in the queue and is given back before, so that their order stays.
+// Jobs in advance are locked and leased and stand in the runner's line. Each leaves it
+//
+//   - for the slot of one that has ended;
+//   - when its lease is lost or it is cancelled, without being run;
+//   - with all others, given back, when the first has waited for too long or the runner
+//     stops. What is reserved comes after them in the queue, so it is given back before.
+//
+// Whatever is in the line or reserved when the process dies, or the store is away for
+// longer than a lease, is recovered by others like the jobs that ran.
 type pace struct {
-	bound   int           // of the jobs that are held; up to the concurrency for none in advance
-	patient time.Duration // for how long one waits in the line
+	bound   int           // of the jobs that run and those in the line; 0 for no line
 	trip    time.Duration // that a round trip takes
 	handler time.Duration // that a handler takes
-	blocked bool          // the queue's limit or rate keeps jobs from being taken
+	bounded bool          // the queue has a limit, which the line would use up
 }
 
-// room returns how many jobs a runner with so many slots may hold: as many more as
-// end while it is on a round trip.
+// quick reports whether jobs may wait in the line of a runner with so many slots.
+func (p *pace) quick(slots int) bool {
+	return p.bound > slots && !p.bounded && p.handler <= longestHandler
+}
+
+// room returns how many jobs a runner with so many slots is to have: as many more as
+// end while it is on a round trip, of which an eighth counts as one.
 func (p *pace) room(slots int) int {
-	if p.bound <= slots || p.blocked {
+	if !p.quick(slots) {
 		return slots
 	}
-	ended := int64(slots) * int64(min(p.trip, longestTrip)) / int64(max(p.handler, 1))
+	handler := max(int64(p.handler), 1)
+	ended := (int64(slots)*int64(min(p.trip, longestTrip)) + handler - (handler+7)/8) / handler
 	return int(min(int64(slots)+ended, int64(p.bound)))
 }
+
+// more reports whether one more may stand in the line, with so many slots and jobs.
+func (p *pace) more(slots, jobs int) bool { return p.quick(slots) && jobs < p.bound }
 
 // wentRound takes in what a round trip took.
 func (p *pace) wentRound(took time.Duration) { p.trip += (took - p.trip) / tripsAveraged }
@@ -75,50 +91,70 @@ func (p *pace) handled(took time.Duration) { p.handler += (took - p.handler) / h
 // slow has no job taken in advance until enough handlers were short again.
 func (p *pace) slow() { p.handler = max(p.handler, unproven) }
 
-// room returns how many jobs the runner may hold, and kept how many it does. The
-// caller holds the lock.
-func (r *runner) room() int { return r.pace.room(r.config.concurrency) }
-func (r *runner) kept() int { return r.running + len(r.line) }
+// room returns how many jobs the runner is to have, and taken how many it has: those
+// that run and those in the line. The caller holds the lock.
+func (r *runner) room() int  { return r.pace.room(r.config.concurrency) }
+func (r *runner) taken() int { return r.running + len(r.line) }
 
-// waited returns when the job that has waited longest for a slot is to wait no
-// longer; zero if none waits, or what the second lane is out for is to come first.
-// The caller holds the lock.
+// waited returns when the job that has waited longest for a slot has waited for too
+// long; zero if none waits, or the second lane is to return first. The caller holds the
+// lock.
 func (r *runner) waited() time.Time {
+	x := &r.exchanger
 	var since time.Time
-	if !r.exchanger.second.idle() {
+	if !x.second.idle() {
 		return since
 	}
 	if len(r.line) > 0 {
 		since = r.line[0].taken
 	}
-	if x := &r.exchanger; len(x.reserved) > 0 && r.kept() >= r.config.concurrency && (since.IsZero() || x.since.Before(since)) {
+	if len(x.reserved) > 0 && r.running >= r.config.concurrency && (since.IsZero() || x.since.Before(since)) {
 		since = x.since
 	}
 	if since.IsZero() {
 		return since
 	}
-	return since.Add(r.pace.patient)
+	return since.Add(r.lineWait)
 }
 
-// overdue reports whether jobs have waited for a slot for too long. The caller holds
-// the lock.
+// overdue reports whether a job has waited for a slot for too long. The caller holds the
+// lock.
 func (r *runner) overdue() bool {
 	until := r.waited()
 	return !until.IsZero() && !time.Now().Before(until)
 }
 
-// disperse has the jobs in the line given back. The caller holds the lock.
-func (r *runner) disperse() {
-	if len(r.line) == 0 {
-		return
+// disperse takes the jobs out of the line that are to be given back by one call, which
+// puts them at the front of the queue in their order: the last ones, and none before
+// those that came later have been settled. The caller holds the lock.
+func (r *runner) disperse() []result {
+	if len(r.line) == 0 || slices.ContainsFunc(r.results, result.givenBack) {
+		return nil
 	}
 	r.log.Debug("jobs that were taken in advance are given back", "jobs", len(r.line), "running", r.running)
-	for _, a := range r.line {
+	rest := max(len(r.line)-maxBatch, 0)
+	batch := make([]result, 0, len(r.line)-rest)
+	for _, a := range r.line[rest:] {
 		a.held.ended = true
-		r.results = append(r.results, a.giveBack())
+		batch = append(batch, a.giveBack())
 	}
-	r.line = nil
-	// One call puts the first of its jobs in front of the others.
-	slices.SortStableFunc(r.results, func(a, b result) int { return cmp.Compare(a.order, b.order) })
-	r.pace.slow()
+	clear(r.line[rest:])
+	r.line = r.line[:rest]
+	r.exchanger.window, r.exchanger.hungry = nil, true
+	return batch
+}
+
+// leaveLine takes a job that has ended out of the line, if it is there, and settles it
+// if that was a cancellation. The caller holds the lock.
+func (r *runner) leaveLine(h *holding) {
+	i := slices.IndexFunc(r.line, func(a *attempt) bool { return &a.held == h })
+	if i < 0 {
+		return
+	}
+	h.ended = true
+	if errors.Is(h.why, ErrCancelled) {
+		r.results = append(r.results, r.line[i].fail(h.why))
+		r.wake()
+	}
+	r.line = slices.Delete(r.line, i, i+1)
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	echomq "github.com/echomq/echomq-go/runtime"
@@ -199,14 +201,16 @@ func TestJobsInLineSurviveTheirWorker(t *testing.T) {
 		g := newGated()
 		w := f.ahead(t, never, g.handle, echomq.Concurrency(1), echomq.Lease(200*time.Millisecond))
 		require.Equal(t, "0", receive(t, g.begun, "the first job"))
-		eventually(t, func() bool { return f.active() == jobs }, "the others are taken in advance")
+		eventually(t, func() bool {
+			return f.active() == jobs && f.store.HLen(f.ctx, f.queue.Key("reserved")).Val() == 0
+		}, "the others are taken in advance")
 		w.Kill()
 		require.NoError(t, receive(t, w.done, "the end of Run"))
 		w.done <- nil
 		require.Empty(t, g.begun, "no handler begins in a worker that was killed")
 		next := newGated()
 		close(next.let)
-		f.work(t, next.handle, echomq.Concurrency(1))
+		f.work(t, next.handle, echomq.Concurrency(1), echomq.Lease(200*time.Millisecond))
 		for _, handle := range handles {
 			await(t, f, handle)
 			require.Equal(t, 1, f.envelope(t, handle.ID).StalledCounter)
@@ -227,16 +231,19 @@ func TestJobsThatEndInLineAreNotRun(t *testing.T) {
 		lost := f.queue.Key(handles[2].ID)
 		deadline := f.store.ZScore(f.ctx, f.queue.Key("active"), handles[2].ID).Val()
 		require.NoError(t, f.store.Set(f.ctx, lost+":lock", "somebody:1", 0).Err())
-		// The lease keeper has renewed the others since, and so has seen it.
+		require.NoError(t, f.store.ZAdd(f.ctx, f.queue.Key("active"), redis.Z{Score: deadline + 1e9, Member: handles[2].ID}).Err())
+		// The lease keeper has renewed the last one since, and so has seen the other.
 		eventually(t, func() bool {
 			return f.store.ZScore(f.ctx, f.queue.Key("active"), handles[3].ID).Val() >= deadline+200
 		}, "the leases are renewed")
+		require.ErrorIs(t, awaitFailure(t, f, handles[1]), echomq.ErrCancelled, "at once")
 		g.let <- struct{}{}
 		require.Equal(t, "3", receive(t, g.begun, "the last job"))
 		g.let <- struct{}{}
 		await(t, f, handles[3])
-		require.ErrorIs(t, awaitFailure(t, f, handles[1]), echomq.ErrCancelled)
+		require.Empty(t, g.begun)
 		require.Equal(t, echomq.StateActive, state(t, f, handles[2]), "it is somebody else's")
+		require.Equal(t, "somebody:1", f.store.Get(f.ctx, lost+":lock").Val())
 	})
 }
 
@@ -263,46 +270,159 @@ func TestLineGoesOnAfterHandlersThatDoNotReturn(t *testing.T) {
 // none is taken in advance.
 func TestNoPrefetch(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
+		const slots, jobs = 2, 12
 		for name, c := range map[string]struct {
 			worker  []echomq.WorkerOption
 			queue   []echomq.QueueOption
 			job     []echomq.BatchOption
-			prepare func(f *fixture, handles []echomq.Handle[string])
+			prepare func(t *testing.T, f *fixture, handles []echomq.Handle[string])
 		}{
 			"none is wanted":  {queue: []echomq.QueueOption{echomq.Prefetch(0)}},
-			"a limit":         {queue: []echomq.QueueOption{echomq.Limit(20)}},
+			"a limit":         {queue: []echomq.QueueOption{echomq.Limit(10)}},
 			"a rate":          {queue: []echomq.QueueOption{echomq.Rate(1000, time.Second)}},
-			"a group limit":   {queue: []echomq.QueueOption{echomq.GroupLimit(20)}},
-			"slots in common": {worker: []echomq.WorkerOption{echomq.TotalConcurrency(2)}},
+			"a group limit":   {queue: []echomq.QueueOption{echomq.GroupLimit(10)}},
+			"slots in common": {worker: []echomq.WorkerOption{echomq.TotalConcurrency(slots)}},
 			"may not be lost": {job: []echomq.BatchOption{echomq.Retry(echomq.RetrySpec{Stalls: echomq.NoStalls})}},
-			"were lost before": {prepare: func(f *fixture, handles []echomq.Handle[string]) {
-				f.store.HSet(f.ctx, f.queue.Key(handles[0].ID), "stc", 1)
+			"were lost before": {prepare: func(_ *testing.T, f *fixture, handles []echomq.Handle[string]) {
+				for _, handle := range handles {
+					f.store.HSet(f.ctx, f.queue.Key(handle.ID), "stc", 1)
+				}
+			}},
+			"one was lost before": {prepare: func(_ *testing.T, f *fixture, handles []echomq.Handle[string]) {
+				f.store.HSet(f.ctx, f.queue.Key(handles[slots].ID), "stc", 1)
+			}},
+			"an operator's rate": {prepare: func(t *testing.T, f *fixture, _ []echomq.Handle[string]) {
+				require.NoError(t, f.admin(t).SetRate(f.ctx, 1000, time.Second))
+			}},
+			"an operator's limit": {prepare: func(t *testing.T, f *fixture, _ []echomq.Handle[string]) {
+				require.NoError(t, f.admin(t).SetLimit(f.ctx, 10))
+			}},
+			"an operator's group limit": {prepare: func(t *testing.T, f *fixture, _ []echomq.Handle[string]) {
+				require.NoError(t, f.admin(t).SetGroupLimit(f.ctx, 10))
 			}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				f := f.sibling(t)
-				handles := f.queueUp(t, 2, c.job...)
+				handles := f.queueUp(t, jobs, c.job...)
 				if c.prepare != nil {
-					c.prepare(f, handles)
+					c.prepare(t, f, handles)
 				}
 				g := newGated()
 				f.run(t, append(c.worker, echomq.TakeAhead(never)), echomq.Serve(f.spec,
-					[]echomq.Route{echomq.RouteTo(f.greet(), g.handle)}, append(c.queue, echomq.Concurrency(2))...))
-				for range 2 {
+					[]echomq.Route{echomq.RouteTo(f.greet(), g.handle)}, append(c.queue, echomq.Concurrency(slots))...))
+				for range slots {
 					receive(t, g.begun, "a job")
 				}
-				handles = append(handles, f.queueUp(t, 10)...)
-				for range 6 { // and others may be taken then
+				for range jobs - slots {
+					eventually(t, func() bool { return f.active() == slots }, "only those that run are taken")
 					g.let <- struct{}{}
 					receive(t, g.begun, "a job")
-					require.LessOrEqual(t, f.active(), int64(3), "one that has ended, and those that run")
 				}
 				close(g.let)
 				for _, handle := range handles {
 					await(t, f, handle)
 				}
 			})
+		}
+	})
+}
+
+// With an operator's limit that he takes back, jobs are taken in advance again.
+func TestPrefetchFollowsTheOperator(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		require.NoError(t, f.admin(t).SetLimit(f.ctx, 10))
+		f.queueUp(t, 30)
+		g := newGated()
+		f.ahead(t, never, g.handle, echomq.Concurrency(2))
+		receive(t, g.begun, "a job")
+		receive(t, g.begun, "a job")
+		eventually(t, func() bool { return f.active() == 2 }, "none is taken in advance")
+		require.NoError(t, f.admin(t).SetLimit(f.ctx, echomq.NoLimit))
+		g.let <- struct{}{} // and the next answer tells
+		eventually(t, func() bool { return f.active() >= 28 }, "all others are taken in advance")
+		close(g.let)
+	})
+}
+
+// What was given back wakes workers that have a slot, and not the one that has none.
+func TestGivenBackJobsWakeAnIdleWorker(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.queueUp(t, 3)
+		slow := newGated()
+		f.ahead(t, 300*time.Millisecond, slow.handle, echomq.Concurrency(1))
+		require.Equal(t, "0", receive(t, slow.begun, "the first job"))
+		eventually(t, func() bool { return f.active() == 3 }, "the others are taken in advance")
+		quick := newGated()
+		close(quick.let)
+		f.work(t, quick.handle, echomq.Concurrency(1), echomq.Prefetch(0)) // it waits longest for the marker
+		eventually(t, func() bool { return f.active() == 1 }, "they are given back")
+		given := time.Now()
+		requireNames(t, quick.begun, 1, 3)
+		// A worker that is not woken looks after a second or two.
+		require.Less(t, time.Since(given), time.Second)
+		slow.let <- struct{}{}
+	})
+}
+
+// A job that waits in line while the store is away for longer than its lease is not
+// begun: others have it.
+func TestLineIsNotRunAfterItsLeases(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, startValkey(t))
+	handles := f.queueUp(t, 5)
+	proxy := enginetest.NewProxy(t, f.engine)
+	cut := *f
+	cut.client = f.newClient(t, proxy.Store(t))
+	slow := newGated()
+	cut.ahead(t, never, slow.handle, echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
+	require.Equal(t, "0", receive(t, slow.begun, "the first job"))
+	eventually(t, func() bool { return f.active() == 5 }, "the others are taken in advance")
+	proxy.Refuse(true)
+	proxy.CutAll()
+	quick := newGated()
+	close(quick.let)
+	f.work(t, quick.handle, echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
+	for _, handle := range handles {
+		await(t, f, handle)
+	}
+	slow.let <- struct{}{}
+	eventually(t, func() bool { return slow.now.Load() == 0 }, "the slow handler has ended")
+	proxy.Refuse(false)
+	f.enqueue(t, "next")
+	require.Eventually(t, func() bool {
+		select {
+		case name := <-quick.begun:
+			return name == "next"
+		case name := <-slow.begun:
+			slow.let <- struct{}{}
+			return assert.Equal(t, "next", name)
+		default:
+			return false
+		}
+	}, patience, time.Millisecond)
+	require.Empty(t, slow.begun)
+}
+
+// A queue in which jobs release their unique keys when they are started is one whose
+// jobs are not taken in advance once the worker knows.
+func TestNoPrefetchOfJobsThatReleaseTheirKeys(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		f.enqueue(t, "0")
+		f.enqueue(t, "1", echomq.Unique(echomq.UniqueSpec{Key: "k", Until: echomq.UntilStarted}))
+		g := newGated()
+		f.ahead(t, never, g.handle, echomq.Concurrency(1))
+		require.Equal(t, "0", receive(t, g.begun, "the first job"))
+		eventually(t, func() bool { return f.active() == 2 }, "the first of them is taken in advance")
+		more := f.queueUp(t, 3)
+		for range 4 {
+			g.let <- struct{}{}
+			receive(t, g.begun, "a job")
+			eventually(t, func() bool { return f.active() == 1 }, "and no others")
+		}
+		close(g.let)
+		for _, handle := range more {
+			await(t, f, handle)
 		}
 	})
 }
@@ -325,28 +445,38 @@ func TestPrefetchIsChecked(t *testing.T) {
 func TestPrefetchUnderFaults(t *testing.T) {
 	t.Parallel()
 	b := newFaultBed(t, startValkey(t))
-	const jobs, long = 1500, 20
-	want := eachOnce(b.addMany(t, jobs, chore{}))
-	for _, id := range b.addMany(t, long, chore{Takes: 60 * time.Millisecond}) {
-		want[id] = 1
+	const rounds, short, long = 5, 400, 2
+	want := map[string]int{}
+	for range rounds {
+		for _, id := range slices.Concat(b.addMany(t, short, chore{}), b.addMany(t, long, chore{Takes: 60 * time.Millisecond})) {
+			want[id] = 1
+		}
 	}
 	proxy := enginetest.NewProxy(t, b.engine)
 	opts := []echomq.WorkerOption{echomq.TakeAhead(20 * time.Millisecond), echomq.Concurrency(2), echomq.Lease(time.Second)}
 	var last *faultWorker
-	for i := range 4 {
+	var most int64
+	for round := range rounds {
 		if last != nil {
 			last.stop(t)
 		}
 		last = b.work(t, b.through(t, proxy.Store(t)), opts...)
 		b.eventually(t, last.Ready, "the worker is ready")
 		b.work(t, b.client, opts...)
-		runs, _ := b.ledger.count()
-		b.eventually(t, func() bool { now, _ := b.ledger.count(); return now >= min(runs+200, jobs) }, "jobs run")
-		if i%2 == 1 {
-			proxy.CutAll()
-		}
+		cuts := 0
+		b.eventually(t, func() bool {
+			most = max(most, b.direct.ZCard(b.ctx, b.queue.Key("active")).Val())
+			runs, _ := b.ledger.count()
+			runs -= round * short
+			if cuts < 3 && runs > (cuts+1)*short/4 {
+				cuts++
+				proxy.CutAll()
+			}
+			return runs >= short
+		}, "jobs run")
 	}
-	b.drain(t, jobs+long)
+	b.drain(t, len(want))
+	assert.Greater(t, most, int64(4*rounds), "jobs were taken in advance")
 	b.ledger.requireRuns(t, want)
 	b.requireUntouched(t, want)
 	b.requireAtRest(t)

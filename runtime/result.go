@@ -52,6 +52,9 @@ func (r result) ended() bool {
 	return r.outcome == script.SettleOutcomeCompleted || r.outcome == script.SettleOutcomeFailed
 }
 
+// givenBack reports whether the job goes back to where it came from.
+func (r result) givenBack() bool { return r.outcome == script.SettleOutcomeRelease }
+
 func (r result) bytes() int { return len(r.value) + len(r.trace) + len(r.report) }
 
 // cutResults takes as many results off the front as one call may settle.

@@ -43,9 +43,9 @@ type runner struct {
 	clean       time.Duration // how often, about, ended jobs are looked at
 	carry       time.Duration // how often, about, the outbox is looked at
 	leftPause   time.Duration // until a slot that was left to others is looked at again
+	lineWait    time.Duration // for how long a job waits in the line
 
 	ready    atomic.Bool
-	started  atomic.Uint64   // how many jobs
 	jobs     context.Context // of all handlers
 	cancel   context.CancelCauseFunc
 	together deadlines
@@ -74,7 +74,8 @@ type runner struct {
 	told     times     // of the latest answer
 	killed   bool
 	running  int
-	line     []*attempt // held, and waiting for a slot (prefetch.go)
+	orders   uint64     // of jobs that were started
+	line     []*attempt // in advance, waiting for a slot (prefetch.go)
 	pace     pace
 	share    *share        // of the slots that the worker's queues have in common
 	idle     chan struct{} // closed when stopping and nothing runs; made by stop
@@ -91,16 +92,17 @@ type runner struct {
 
 // holding is an active job that this worker holds.
 type holding struct {
-	id     wire.JobID
-	token  string
-	cancel context.CancelCauseFunc
-	name   string    // the job's wire name
-	limit  time.Time // when the attempt times out; zero for never
+	id    wire.JobID
+	token string
+	name  string // the job's wire name
 
 	// Guarded by the runner's lock.
-	ended bool      // its handler has returned
-	why   error     // its context was ended by the runner, and why
-	over  time.Time // when that was
+	cancel context.CancelCauseFunc // nil while it has no slot
+	limit  time.Time               // when the attempt times out; zero for never
+	leased time.Time               // since when it has its lease, as far as is known
+	ended  bool                    // its handler has returned, or is not to be run
+	why    error                   // its context was ended by the runner, and why
+	over   time.Time               // when that was
 }
 
 func newRunner(w *Worker, id string, served Served) (*runner, error) {
@@ -152,7 +154,7 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 		client: w.client, queue: queue, config: config, routes: routes,
 		log:    w.client.log.With("queue", queue.Name(), "worker", w.config.name),
 		worker: w.config.name, id: id,
-		grace: w.config.cancelGrace, clean: w.config.cleanEvery, carry: w.config.carryEvery, leftPause: w.config.leftPause,
+		grace: w.config.cancelGrace, clean: w.config.cleanEvery, carry: w.config.carryEvery, leftPause: w.config.leftPause, lineWait: w.config.lineWait,
 		nudge:     make(chan struct{}, 1),
 		more:      make(chan struct{}, 1),
 		requests:  make(chan struct{}, 1),
@@ -176,7 +178,8 @@ func newRunner(w *Worker, id string, served Served) (*runner, error) {
 	r.exchanger.main = lane{known: make(map[string]settings), begun: make(map[string]bool)}
 	r.exchanger.second = lane{known: make(map[string]settings), begun: make(map[string]bool)}
 	r.share = w.slots.join(config.weight, r.wake)
-	if r.pace = w.config.pace; w.slots == nil && !config.limits.any() {
+	r.pace.handler = w.config.handlerTime
+	if w.slots == nil { // which are for the queue that has work
 		r.pace.bound = config.prefetch
 	}
 	return r, nil
@@ -290,20 +293,23 @@ func (r *runner) stop(patience context.Context) error {
 	return nil
 }
 
-// unsettled tells of jobs that have ended and of which the store could not be
-// told before the runner had to end.
+// unsettled tells of jobs that have ended, or were not begun, and of which the store
+// could not be told before the runner had to end.
 func (r *runner) unsettled() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := slices.Concat(r.exchanger.main.settle, r.exchanger.second.settle, r.results, r.returned)
+	for _, a := range r.line {
+		left = append(left, a.giveBack())
+	}
 	if len(left) == 0 {
 		return nil
 	}
 	for _, res := range left {
-		r.log.Warn("what a job did could not be settled; it runs again when its lease ends",
+		r.log.Warn("what came of a job could not be settled; it runs again when its lease ends",
 			"job", res.id.String(), "outcome", res.outcome)
 	}
-	return fmt.Errorf("echomq: queue %q: %w: %d job(s) that ended run again when their leases end, first %q",
+	return fmt.Errorf("echomq: queue %q: %w: %d job(s) could not be settled and run again when their leases end, first %q",
 		r.queue, ErrUnreachable, len(left), left[0].id)
 }
 
@@ -339,9 +345,10 @@ func (r *runner) kill() {
 	r.mu.Lock()
 	r.killed = true
 	r.stopNow()
-	r.mu.Unlock()
-	// The store first: a handler that returns at once must not be settled.
+	// The store first: a handler that returns at once must not be settled, and what is
+	// in the line not be given back.
 	r.cut()
+	r.mu.Unlock()
 	r.cancel(ErrShutdown)
 	r.wake()
 }

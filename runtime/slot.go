@@ -19,16 +19,26 @@ func (r *runner) finished(a *attempt, res result) (next *attempt) {
 	defer r.mu.Unlock()
 	a.held.ended = true
 	r.pace.handled(time.Since(a.begun))
-	if res.outcome == script.SettleOutcomeRelease {
+	if res.givenBack() {
 		r.returned = append(r.returned, res)
 	} else {
 		r.results = append(r.results, res)
 	}
-	if len(r.line) > 0 && r.running > 0 && !r.stopping {
+	switch {
+	case r.running == 0: // it was not waited for
+	case len(r.line) > 0 && !r.stopping && r.leased(r.line[0]):
 		next, r.line[0] = r.line[0], nil
 		r.line = r.line[1:]
-	} else {
-		r.free()
+	default:
+		r.running--
+		r.share.release()
+	}
+	if r.running == 0 && r.idle != nil {
+		select {
+		case <-r.idle:
+		default:
+			close(r.idle)
+		}
 	}
 	r.wake()
 	if r.enough() {
@@ -40,42 +50,40 @@ func (r *runner) finished(a *attempt, res result) (next *attempt) {
 	return next
 }
 
-// free frees a slot. The caller holds the lock.
-func (r *runner) free() {
-	if r.running > 0 {
-		r.running--
-		r.share.release()
-	}
-	if r.running == 0 && r.idle != nil {
-		select {
-		case <-r.idle:
-		default:
-			close(r.idle)
-		}
-	}
-}
-
 // hold enters a job that a pick has started, and takes a slot for it or has it wait
 // for one. It refuses all once the runner is stopping, since nobody would wait for
-// their handlers.
+// their handlers; and those without a slot if none is to wait, as when it turns out
+// to be one of several that were lost before.
 func (r *runner) hold(a *attempt) (slot, held bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stopping {
-		return false, false
-	}
 	if a.envelope.StalledCounter > 0 || a.settings.stalls == 0 {
 		r.pace.slow()
 	}
+	slot = r.running < r.config.concurrency
+	if r.stopping || !slot && !r.pace.more(r.config.concurrency, r.taken()) {
+		return false, false
+	}
+	r.orders++
+	a.order = r.orders
 	r.held[a.id.String()] = &a.held
-	if r.running < r.config.concurrency {
+	if slot {
 		r.running++
 		return true, true
 	}
 	a.taken = time.Now()
+	a.held.leased = a.taken
 	r.line = append(r.line, a)
+	if a.envelope.DeduplicationUntil == string(script.AddUntilStarted) {
+		// The pick has released its key, which giving it back does not undo.
+		r.pace.bound = 0
+	}
 	return false, true
 }
+
+// leased reports whether a job in the line is still this worker's for certain. The
+// caller holds the lock.
+func (r *runner) leased(a *attempt) bool { return time.Since(a.held.leased) < r.config.lease }
 
 // release ends the holding of a job under a token.
 func (r *runner) release(id, token string) {

@@ -6,13 +6,14 @@ import (
 	"github.com/echomq/echomq-go/runtime/internal/script"
 )
 
-// end ends the context of a job's handler, unless it has ended already. One that has
-// no slot yet gets a context that has ended.
+// end ends the context of a job's handler, unless it has ended already. One that waits
+// in the line ends there.
 func (r *runner) end(h *holding, cause error) {
 	r.mu.Lock()
 	if h.why == nil {
 		h.why, h.over = cause, time.Now()
 	}
+	r.leaveLine(h)
 	cancel := h.cancel
 	r.mu.Unlock()
 	if cancel != nil {
@@ -21,10 +22,10 @@ func (r *runner) end(h *holding, cause error) {
 }
 
 // over returns why the context of the handler has ended, and when; nil if it has
-// not, or if the handler has returned. The caller holds the lock.
+// not, or if the handler has returned or not begun. The caller holds the lock.
 func (r *runner) over(h *holding) (since time.Time, why error) {
 	switch {
-	case h.ended:
+	case h.ended, h.cancel == nil:
 		return time.Time{}, nil
 	case !h.limit.IsZero() && time.Now().After(h.limit) && (h.why == nil || h.limit.Before(h.over)):
 		return h.limit, ErrTimeout

@@ -32,7 +32,8 @@ type workerConfig struct {
 	cleanEvery  time.Duration
 	carryEvery  time.Duration
 	leftPause   time.Duration
-	pace        pace // that its queues begin with
+	lineWait    time.Duration
+	handlerTime time.Duration // that handlers are taken to need at first
 	queues      []QueueWorkerOption
 	total       int // 0 for no common bound
 	totalGiven  bool
@@ -84,7 +85,7 @@ func NewWorker(client *Client, opts []WorkerOption, served ...Served) (*Worker, 
 	config := workerConfig{
 		name: defaultWorkerName(), stopTimeout: DefaultStopTimeout,
 		cancelGrace: cancelGrace, cleanEvery: cleanEvery, carryEvery: carryEvery, leftPause: leftPause,
-		pace: pace{patient: longestWait, handler: unproven},
+		lineWait: lineWait, handlerTime: unproven,
 	}
 	for _, opt := range opts {
 		opt.applyWorker(&config)

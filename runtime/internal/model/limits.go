@@ -80,6 +80,7 @@ func (s *State) room(b bounds, want int64) int64 {
 
 // block decides whether what is left can be taken, and who is to look again.
 func (p *picking) block(b bounds) {
+	p.reply.Bounded = b.limit > 0 || b.tokens > 0 || b.perGroup > 0
 	switch {
 	case len(p.reply.Window) == 0:
 		p.Blocked = ""

@@ -246,7 +246,7 @@ func TestChange(t *testing.T) {
 				reserved hash a=w:1
 				a        hash name=mail chp=3`,
 			call:  picked(0, script.PickItem{ID: jobID("a"), Reservation: "w:1"}),
-			reply: `{Started:[] Reserved:[] Window:[a]}`,
+			reply: `{Started:[] Reserved:[] Window:[a] Bounded:true}`,
 			after: `
 				meta        hash rate=2/3600000 version=echomq:2.0.0
 				limiter     hash at=now interval=3600000 level=7200000

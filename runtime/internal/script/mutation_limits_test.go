@@ -16,6 +16,8 @@ var limitMutations = []mutation{
 	{"pick", "a blocked queue wakes workers", "if #upcoming > 0 and blocked == 'no' then", "if #upcoming > 0 then"},
 	{"pick", "all look for the next token", "if spent == 0 and told and now < told and told <= ready then", "if false then"},
 	{"pick", "nobody takes over who is late", "told and now < told and", "told and"},
+	{"pick", "an override is not told of", "(cap > 0 or tokens > 0 or perGroup > 0) and 1 or 0", "(tonumber(ARGV[11]) > 0 or tokens > 0 or perGroup > 0) and 1 or 0"},
+	{"pick", "a limit of groups is not told of", "(cap > 0 or tokens > 0 or perGroup > 0) and 1 or 0", "(cap > 0 or tokens > 0) and 1 or 0"},
 	{"pick", "it stays blocked", "redis.call('HDEL', KEYS[1], 'blocked')", ""},
 
 	{"settle", "the limit is not opened", "redis.call('HDEL', KEYS[1], 'blocked')", ""},

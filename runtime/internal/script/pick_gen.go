@@ -161,6 +161,9 @@ type PickReply struct {
 	// Ready: when the next token is there, if it falls to the caller to look
 	// then; else 0.
 	Ready int64
+	// Bounded: whether a limit, a rate or a limit of groups holds, overrides
+	// considered.
+	Bounded bool
 }
 
 // PickStarted is a record of [PickReply.Started].
@@ -177,7 +180,7 @@ type PickStarted struct {
 // is a [*DecodeError].
 func DecodePick(reply any) (PickReply, error) {
 	d := decoder{script: "pick"}
-	elements := d.reply(reply, 9)
+	elements := d.reply(reply, 10)
 	if d.err != nil {
 		return PickReply{}, d.err
 	}
@@ -191,6 +194,7 @@ func DecodePick(reply any) (PickReply, error) {
 		Slot:     d.integer("slot", elements[6]),
 		Blocked:  d.flag("blocked", elements[7]),
 		Ready:    d.integer("ready", elements[8]),
+		Bounded:  d.flag("bounded", elements[9]),
 	}
 	if d.err != nil {
 		return PickReply{}, d.err

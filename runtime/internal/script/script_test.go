@@ -79,7 +79,7 @@ func TestDecode(t *testing.T) {
 		[]any{"a", int64(1), []any{"name", "send", "data", "{}"}},
 		[]any{"b"},
 		[]any{},
-		int64(7), int64(1), int64(8),
+		int64(7), int64(1), int64(8), int64(1),
 	})
 	want := script.PickReply{
 		Now: 5, Due: 6,
@@ -89,6 +89,7 @@ func TestDecode(t *testing.T) {
 		Slot:     7,
 		Blocked:  true,
 		Ready:    8,
+		Bounded:  true,
 	}
 	if err != nil || !reflect.DeepEqual(reply, want) {
 		t.Errorf("reply is\n%+v, %v\nwant\n%+v", reply, err, want)
@@ -128,8 +129,8 @@ func TestDecodeFaults(t *testing.T) {
 		{"another word", add, []any{int64(1), []any{"added", "", "", "", "gone", "", "", ""}}, script.DecodeError{Script: "add", Element: "results[1].verdict", Reason: `is the string "gone" and none of added, exists, duplicate`}},
 		{"nil for a word", add, []any{int64(1), []any{nil, "", "", ""}}, script.DecodeError{Script: "add", Element: "results[0].verdict", Reason: "is nil and not a string"}},
 		{"integer for string", add, []any{int64(1), []any{"exists", int64(7), "", ""}}, script.DecodeError{Script: "add", Element: "results[0].name", Reason: "is the integer 7 and not a string"}},
-		{"half a hash", pick, []any{int64(1), int64(0), int64(0), []any{"a", int64(1), []any{"name"}}, []any{}, []any{}, int64(0), int64(0), int64(0)}, script.DecodeError{Script: "pick", Element: "started[0].job", Reason: "has 1 elements, so a field has no value"}},
-		{"nil for an id", pick, []any{int64(1), int64(0), int64(0), []any{}, []any{"a", nil}, []any{}, int64(0), int64(0), int64(0)}, script.DecodeError{Script: "pick", Element: "reserved", Reason: "has nil at 1 and not a string"}},
+		{"half a hash", pick, []any{int64(1), int64(0), int64(0), []any{"a", int64(1), []any{"name"}}, []any{}, []any{}, int64(0), int64(0), int64(0), int64(0)}, script.DecodeError{Script: "pick", Element: "started[0].job", Reason: "has 1 elements, so a field has no value"}},
+		{"nil for an id", pick, []any{int64(1), int64(0), int64(0), []any{}, []any{"a", nil}, []any{}, int64(0), int64(0), int64(0), int64(0)}, script.DecodeError{Script: "pick", Element: "reserved", Reason: "has nil at 1 and not a string"}},
 		{"two for a flag", inspect, []any{int64(1), []any{"missing", "", "", int64(0), "", "", "", "", int64(2)}}, script.DecodeError{Script: "inspect", Element: "results[0].kept", Reason: "is the integer 2 and neither 0 nor 1"}},
 		{"an error in the array", add, []any{errors.New("ERR x"), []any{}}, script.DecodeError{Script: "add", Element: "now", Reason: `is the error "ERR x" and not an integer`}},
 	}
