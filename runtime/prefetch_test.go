@@ -107,6 +107,7 @@ func TestPrefetch(t *testing.T) {
 			g := newGated()
 			f.ahead(t, never, g.handle, echomq.Concurrency(slots), echomq.Prefetch(bound))
 			eventually(t, func() bool { return f.active() == bound }, "jobs are taken in advance")
+			eventually(t, func() bool { return g.now.Load() == int64(slots) }, "all slots are taken")
 			for i := range jobs {
 				name := receive(t, g.begun, "the next job")
 				if slots == 1 {
@@ -302,8 +303,7 @@ func TestNoPrefetch(t *testing.T) {
 			}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				f := f.sibling(t)
+				f := newFixture(t, f.engine)
 				handles := f.queueUp(t, jobs, c.job...)
 				if c.prepare != nil {
 					c.prepare(t, f, handles)
