@@ -19,7 +19,7 @@ func TestJobsAreTakenInAdvanceForOneRoundTrip(t *testing.T) {
 		"handlers that take longer":           {pace{bound: 48, trip: time.Millisecond, handler: 100 * time.Millisecond}, 10, 10},
 		"one slot, handlers somewhat longer":  {pace{bound: 48, trip: time.Millisecond, handler: 8 * time.Millisecond}, 1, 2},
 		"one slot, handlers longer than that": {pace{bound: 48, trip: time.Millisecond, handler: 9 * time.Millisecond}, 1, 1},
-		"a store that hardly answers":         {pace{bound: 48, trip: time.Hour, handler: 10 * time.Millisecond}, 10, 30},
+		"a store that hardly answers":         {pace{bound: 48, trip: time.Hour, handler: 10 * time.Millisecond}, 10, 12},
 		"handlers of which nothing is known":  {pace{bound: 48, trip: time.Hour, handler: unproven}, 40, 40},
 		"handlers that take no time":          {pace{bound: 48, trip: time.Millisecond}, 10, 48},
 		"more slots than may be taken":        {pace{bound: 48, trip: time.Millisecond, handler: 1}, 100, 100},

@@ -14,9 +14,9 @@ const maxPrefetch = maxBatch
 
 // Prefetch is how many jobs of a queue the worker holds at most, those that run
 // included; default 48. It takes as many in advance as its slots get through during
-// one round trip to the store, by what handlers and round trips took lately, so that
-// its slots are not empty meanwhile: many where handlers are short or the store is far,
-// none where they take long. [Concurrency] still bounds how many run at once. Up to
+// one round trip to the store, or 2 ms of it, by what handlers and round trips took
+// lately, so that its slots are not empty meanwhile: many where handlers are short, none
+// where they take long. [Concurrency] still bounds how many run at once. Up to
 // that number Prefetch does nothing, so 0 takes none in advance.
 //
 // When one has waited for a slot for 50 ms, all that have none are given back, for
@@ -31,8 +31,10 @@ func Prefetch(jobs int) QueueWorkerOption {
 }
 
 const (
-	// longestTrip is the longest round trip that jobs are taken in advance for.
-	longestTrip = 20 * time.Millisecond
+	// longestTrip is the longest round trip that jobs are taken in advance for. One that
+	// takes longer is to a store that is far, or that is busy because many take jobs:
+	// whoever takes more then keeps others from their share.
+	longestTrip = 2 * time.Millisecond
 	// lineWait is for how long a job that was taken waits for a slot.
 	lineWait = 50 * time.Millisecond
 	// unproven is what handlers are taken to need of which nothing is known, and
