@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/echomq/echomq-go/runtime/internal/model"
+	"github.com/echomq/echomq-go/runtime/internal/script"
 )
 
 // disturb does to the queue what no script does: it takes the marker, lets time
@@ -31,7 +32,7 @@ func (w *world) disturb(ctx context.Context) error {
 		w.cleanQuarantine, w.loseRecord, w.spoilOverride,
 	}
 	if w.focus == "retry" && w.chance(25) {
-		disturbances = []func(context.Context) error{w.damageFailed}
+		disturbances = []func(context.Context) error{w.damageFailed, w.shareKey}
 	}
 	if err := disturbances[w.random.IntN(len(disturbances))](ctx); err != nil {
 		return err
@@ -183,6 +184,25 @@ func (w *world) damageFailed(ctx context.Context) error {
 	w.note("a string replaces the hash of %s, which has failed", id)
 	w.state.Jobs[id] = &model.Job{Foreign: "strange"}
 	return w.client.Set(ctx, w.queue.Key(id), "strange", 0).Err()
+}
+
+// shareKey gives jobs that have failed the key of one that had it before, as if each
+// had come with it after the last one had failed.
+func (w *world) shareKey(ctx context.Context) error {
+	key := fmt.Sprintf("k%d", w.random.IntN(keys))
+	if w.state.Dedup[key] != "" {
+		return nil
+	}
+	pipe := w.client.Pipeline()
+	for _, id := range w.state.Failed.Order() {
+		if job := w.state.Jobs[id]; job != nil && !job.Stub && job.Foreign == "" && job.Fields["deid"] == "" {
+			w.note("%s had the key %s", id, key)
+			job.Fields["deid"], job.Fields["deu"] = key, string(script.AddUntilFinished)
+			pipe.HSet(ctx, w.queue.Key(id), "deid", key, "deu", string(script.AddUntilFinished))
+		}
+	}
+	_, err := pipe.Exec(ctx)
+	return err
 }
 
 func (w *world) loseName(ctx context.Context) error {

@@ -328,9 +328,10 @@ var mutations = []mutation{
 // allMutations are the faults of every script.
 func allMutations() []mutation { return slices.Concat(mutations, limitMutations, groupMutations) }
 
-// The model must find a fault within so many seeds of so many steps.
+// The model must find a fault within so many seeds of so many steps: those that
+// it finds last it finds in every second seed.
 const (
-	seedsOfFault = 8
+	seedsOfFault = 32
 	stepsOfFault = 2000
 )
 
