@@ -57,13 +57,15 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 	if overdue {
 		r.pace.slow()
 	}
-	if len(l.settle) == 0 && (overdue || r.stopping) && alone && len(x.reserved) == 0 && l.pick == nil {
+	// What goes back to the front goes after what was taken later.
+	latest := alone && len(x.reserved) == 0 && l.pick == nil
+	if len(l.settle) == 0 && latest && (overdue || r.stopping) {
 		l.settle = r.disperse()
 	}
 	if len(l.settle) == 0 {
 		l.settle, r.results = cutResults(r.results)
 	}
-	if len(l.settle) == 0 && r.running == 0 && l.pick == nil && len(x.reserved) == 0 && alone {
+	if len(l.settle) == 0 && latest && r.running == 0 {
 		l.settle, r.returned = cutReturned(r.returned)
 	}
 	settle = l.settle

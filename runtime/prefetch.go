@@ -81,7 +81,7 @@ func (p *pace) room(slots int) int {
 	return int(min(int64(slots)+ended, int64(p.bound)))
 }
 
-// more reports whether one more may stand in the line, with so many slots and jobs.
+// more reports whether one more job may stand in the line, with so many slots and jobs.
 func (p *pace) more(slots, jobs int) bool { return p.quick(slots) && jobs < p.bound }
 
 // wentRound takes in what a round trip took.
@@ -126,22 +126,20 @@ func (r *runner) overdue() bool {
 	return !until.IsZero() && !time.Now().Before(until)
 }
 
-// disperse takes the jobs out of the line that are to be given back by one call, which
-// puts them at the front of the queue in their order: the last ones, and none before
-// those that came later have been settled. The caller holds the lock.
+// disperse empties the line and gives its jobs back by one call, which puts them at the
+// front of the queue in their order: after those that came later. The caller holds the
+// lock.
 func (r *runner) disperse() []result {
 	if len(r.line) == 0 || slices.ContainsFunc(r.results, result.givenBack) {
 		return nil
 	}
 	r.log.Debug("jobs that were taken in advance are given back", "jobs", len(r.line), "running", r.running)
-	rest := max(len(r.line)-maxBatch, 0)
-	batch := make([]result, 0, len(r.line)-rest)
-	for _, a := range r.line[rest:] {
+	batch := make([]result, len(r.line))
+	for n, a := range r.line {
 		a.held.ended = true
-		batch = append(batch, a.giveBack())
+		batch[n] = a.giveBack()
 	}
-	clear(r.line[rest:])
-	r.line = r.line[:rest]
+	r.line = nil
 	r.exchanger.window, r.exchanger.hungry = nil, true
 	return batch
 }

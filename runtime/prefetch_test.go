@@ -21,46 +21,24 @@ import (
 // never is as long as no test takes.
 const never = time.Hour
 
-// gated is a worker's handler that begins when it is let in and says so, and ends when
-// it is let out.
-type gated struct {
-	begun chan string
-	let   chan struct{}
-	now   atomic.Int64
-	most  atomic.Int64
-}
-
-func newGated() *gated { return &gated{begun: make(chan string, 1000), let: make(chan struct{})} }
-
-func (g *gated) handle(ctx context.Context, job *echomq.Job[greeting]) (string, error) {
-	now := g.now.Add(1)
-	defer g.now.Add(-1)
-	for most := g.most.Load(); now > most && !g.most.CompareAndSwap(most, now); most = g.most.Load() {
-	}
-	g.begun <- job.Payload.Name
-	select {
-	case <-g.let:
-		return "", nil
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
-// ahead starts a worker that takes jobs in advance from the start.
-func (f *fixture) ahead(t *testing.T, patient time.Duration, handle handler, opts ...echomq.QueueOption) *worker {
+// ahead starts a worker that takes jobs in advance from the start, and whose jobs say
+// that they run and wait for a gate.
+func (f *fixture) ahead(t *testing.T, wait time.Duration, gate <-chan struct{}, opts ...echomq.QueueOption) (w *worker, running <-chan string) {
 	t.Helper()
-	return f.run(t, []echomq.WorkerOption{echomq.TakeAhead(patient)},
+	handle, running := atGate(gate)
+	return f.aheadWith(t, wait, handle, opts...), running
+}
+
+func (f *fixture) aheadWith(t *testing.T, wait time.Duration, handle handler, opts ...echomq.QueueOption) *worker {
+	t.Helper()
+	return f.run(t, []echomq.WorkerOption{echomq.TakeAhead(wait)},
 		echomq.Serve(f.spec, []echomq.Route{echomq.RouteTo(f.greet(), handle)}, opts...))
 }
 
 // queueUp enqueues jobs that are named by numbers, and returns their handles.
 func (f *fixture) queueUp(t *testing.T, jobs int, opts ...echomq.BatchOption) []echomq.Handle[string] {
 	t.Helper()
-	items := make([]echomq.Item[greeting], jobs)
-	for i := range items {
-		items[i].Payload.Name = fmt.Sprint(i)
-	}
-	outcomes, err := echomq.EnqueueBatch(f.ctx, f.producer, f.greet(), items, opts...)
+	outcomes, err := echomq.EnqueueBatch(f.ctx, f.producer, f.greet(), echomq.Items(people(jobs)...), opts...)
 	require.NoError(t, err)
 	handles := make([]echomq.Handle[string], jobs)
 	for i, outcome := range outcomes {
@@ -69,30 +47,21 @@ func (f *fixture) queueUp(t *testing.T, jobs int, opts ...echomq.BatchOption) []
 	return handles
 }
 
-func (f *fixture) active() int64 { return f.store.ZCard(f.ctx, f.queue.Key("active")).Val() }
-
-// waitingInOrder returns the ids that wait, the next to run first.
-func (f *fixture) waitingInOrder() []string {
-	ids := f.store.LRange(f.ctx, f.queue.Key("wait"), 0, -1).Val()
-	for i, j := 0, len(ids)-1; i < j; i, j = i+1, j-1 {
-		ids[i], ids[j] = ids[j], ids[i]
-	}
-	return ids
+// open returns a gate that is open.
+func open() <-chan struct{} {
+	gate := make(chan struct{})
+	close(gate)
+	return gate
 }
 
-func idsOf(handles []echomq.Handle[string]) []string {
-	ids := make([]string, len(handles))
-	for i, handle := range handles {
-		ids[i] = handle.ID
-	}
-	return ids
-}
+func (f *fixture) waiting() int64 { return f.store.LLen(f.ctx, f.queue.Key("wait")).Val() }
+func (f *fixture) active() int64  { return f.store.ZCard(f.ctx, f.queue.Key("active")).Val() }
 
 // requireNames receives the names of jobs from..to-1, in order.
-func requireNames(t *testing.T, begun <-chan string, from, to int) {
+func requireNames(t *testing.T, running <-chan string, from, to int) {
 	t.Helper()
-	for i := from; i < to; i++ {
-		require.Equal(t, fmt.Sprint(i), receive(t, begun, "the next job"))
+	for _, name := range numbers(to)[from:] {
+		require.Equal(t, name, receive(t, running, "the next job"))
 	}
 }
 
@@ -104,22 +73,30 @@ func TestPrefetch(t *testing.T) {
 			const bound, jobs = 12, 60
 			f := f.sibling(t)
 			handles := f.queueUp(t, jobs)
-			g := newGated()
-			f.ahead(t, never, g.handle, echomq.Concurrency(slots), echomq.Prefetch(bound))
+			var now, most atomic.Int64
+			gate := make(chan struct{})
+			handle, running := atGate(gate)
+			f.aheadWith(t, never, func(ctx context.Context, job *echomq.Job[greeting]) (string, error) {
+				if n := now.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				defer now.Add(-1)
+				return handle(ctx, job)
+			}, echomq.Concurrency(slots), echomq.Prefetch(bound))
 			eventually(t, func() bool { return f.active() == bound }, "jobs are taken in advance")
-			eventually(t, func() bool { return g.now.Load() == int64(slots) }, "all slots are taken")
+			eventually(t, func() bool { return now.Load() == int64(slots) }, "all slots are taken")
 			for i := range jobs {
-				name := receive(t, g.begun, "the next job")
+				name := receive(t, running, "the next job")
 				if slots == 1 {
 					require.Equal(t, fmt.Sprint(i), name)
 				}
-				g.let <- struct{}{}
+				gate <- struct{}{}
 			}
 			for _, handle := range handles {
 				await(t, f, handle)
 				require.Equal(t, 1, f.envelope(t, handle.ID).AttemptsStarted)
 			}
-			require.EqualValues(t, slots, g.most.Load())
+			require.EqualValues(t, slots, most.Load())
 		}
 	})
 }
@@ -127,21 +104,26 @@ func TestPrefetch(t *testing.T) {
 // What a job that was taken in advance waits for a slot is not of its own time.
 func TestTimeoutBeginsWithTheHandler(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		const timeout = 10 * time.Second
-		var last time.Time
-		f.queueUp(t, 20, echomq.Timeout(timeout))
-		var done atomic.Int64
-		f.ahead(t, never, func(ctx context.Context, _ *echomq.Job[greeting]) (string, error) {
-			limit, ok := ctx.Deadline()
-			if !ok || limit.Sub(last) < timeout-time.Millisecond {
-				return "", echomq.Fail(fmt.Errorf("the deadline is %v after the last job ended", limit.Sub(last)))
-			}
-			time.Sleep(5 * time.Millisecond)
-			last = time.Now()
-			done.Add(1)
+		const timeout, jobs = 10 * time.Second, 20
+		handles := f.queueUp(t, jobs, echomq.Timeout(timeout))
+		gate, running := make(chan struct{}), make(chan time.Time, jobs)
+		f.aheadWith(t, never, func(ctx context.Context, _ *echomq.Job[greeting]) (string, error) {
+			limit, _ := ctx.Deadline()
+			running <- limit
+			<-gate
 			return "", nil
 		}, echomq.Concurrency(1))
-		eventually(t, func() bool { return done.Load() == 20 }, "all have run")
+		receive(t, running, "the first job")
+		eventually(t, func() bool { return f.active() == jobs }, "the others are taken in advance")
+		elapse(10 * time.Millisecond) // longer than jobs may be apart that share a deadline
+		least := time.Now().Add(timeout)
+		close(gate)
+		for range jobs - 1 {
+			require.False(t, receive(t, running, "the next job").Before(least), "it began before the handler did")
+		}
+		for _, handle := range handles {
+			await(t, f, handle)
+		}
 	})
 }
 
@@ -151,19 +133,17 @@ func TestPrefetchedJobsAreGivenBack(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		const jobs = 30
 		handles := f.queueUp(t, jobs)
-		slow := newGated()
-		f.ahead(t, 20*time.Millisecond, slow.handle, echomq.Concurrency(1))
-		require.Equal(t, "0", receive(t, slow.begun, "the first job"))
-		eventually(t, func() bool { return f.active() == 1 && len(f.waitingInOrder()) == jobs-1 }, "the others are given back")
-		require.Equal(t, idsOf(handles[1:]), f.waitingInOrder(), "in their order")
+		gate := make(chan struct{})
+		_, running := f.ahead(t, 20*time.Millisecond, gate, echomq.Concurrency(1))
+		require.Equal(t, "0", receive(t, running, "the first job"))
+		eventually(t, func() bool { return f.active() == 1 && f.waiting() == jobs-1 }, "the others are given back")
+		require.Equal(t, numbers(jobs)[1:], waitingNames(t, f), "in their order")
 		for _, handle := range handles[1:] {
 			require.Zero(t, f.envelope(t, handle.ID).AttemptsStarted, "as if they had not been taken")
 		}
-		quick := newGated()
-		close(quick.let)
-		f.work(t, quick.handle, echomq.Concurrency(1), echomq.Prefetch(0))
-		requireNames(t, quick.begun, 1, jobs)
-		slow.let <- struct{}{}
+		_, others := f.gated(t, open(), echomq.Concurrency(1), echomq.Prefetch(0))
+		requireNames(t, others, 1, jobs)
+		close(gate)
 		for _, handle := range handles {
 			await(t, f, handle)
 			envelope := f.envelope(t, handle.ID)
@@ -179,17 +159,17 @@ func TestStopGivesBackWhatIsInLine(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		const jobs = 30
 		handles := f.queueUp(t, jobs)
-		g := newGated()
-		w := f.ahead(t, never, g.handle, echomq.Concurrency(1))
-		require.Equal(t, "0", receive(t, g.begun, "the first job"))
+		gate := make(chan struct{})
+		w, running := f.ahead(t, never, gate, echomq.Concurrency(1))
+		require.Equal(t, "0", receive(t, running, "the first job"))
 		eventually(t, func() bool { return f.active() == jobs }, "the others are taken in advance")
 		stopped := make(chan error, 1)
 		go func() { stopped <- w.Stop(f.ctx) }()
-		eventually(t, func() bool { return len(f.waitingInOrder()) == jobs-1 }, "the others are given back")
-		require.Equal(t, idsOf(handles[1:]), f.waitingInOrder(), "in their order")
-		g.let <- struct{}{}
+		eventually(t, func() bool { return f.waiting() == jobs-1 }, "the others are given back")
+		require.Equal(t, numbers(jobs)[1:], waitingNames(t, f), "in their order")
+		close(gate)
 		require.NoError(t, receive(t, stopped, "the end of the worker"))
-		require.Empty(t, g.begun)
+		require.Empty(t, running)
 		require.Equal(t, echomq.StateCompleted, state(t, f, handles[0]))
 	})
 }
@@ -199,23 +179,22 @@ func TestJobsInLineSurviveTheirWorker(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		const jobs = 10
 		handles := f.queueUp(t, jobs)
-		g := newGated()
-		w := f.ahead(t, never, g.handle, echomq.Concurrency(1), echomq.Lease(200*time.Millisecond))
-		require.Equal(t, "0", receive(t, g.begun, "the first job"))
+		gate := make(chan struct{})
+		w, running := f.ahead(t, never, gate, echomq.Concurrency(1), echomq.Lease(200*time.Millisecond))
+		require.Equal(t, "0", receive(t, running, "the first job"))
 		eventually(t, func() bool {
 			return f.active() == jobs && f.store.HLen(f.ctx, f.queue.Key("reserved")).Val() == 0
 		}, "the others are taken in advance")
 		w.Kill()
 		require.NoError(t, receive(t, w.done, "the end of Run"))
 		w.done <- nil
-		require.Empty(t, g.begun, "no handler begins in a worker that was killed")
-		next := newGated()
-		close(next.let)
-		f.work(t, next.handle, echomq.Concurrency(1), echomq.Lease(200*time.Millisecond))
+		close(gate)
+		f.gated(t, open(), echomq.Concurrency(1), echomq.Lease(200*time.Millisecond))
 		for _, handle := range handles {
 			await(t, f, handle)
 			require.Equal(t, 1, f.envelope(t, handle.ID).StalledCounter)
 		}
+		require.Empty(t, running, "no handler begins in a worker that was killed")
 	})
 }
 
@@ -224,9 +203,9 @@ func TestJobsInLineSurviveTheirWorker(t *testing.T) {
 func TestJobsThatEndInLineAreNotRun(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		handles := f.queueUp(t, 4)
-		g := newGated()
-		f.ahead(t, never, g.handle, echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
-		require.Equal(t, "0", receive(t, g.begun, "the first job"))
+		gate := make(chan struct{})
+		_, running := f.ahead(t, never, gate, echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
+		require.Equal(t, "0", receive(t, running, "the first job"))
 		eventually(t, func() bool { return f.active() == 4 }, "the others are taken in advance")
 		require.NoError(t, handles[1].Cancel(f.ctx))
 		lost := f.queue.Key(handles[2].ID)
@@ -238,11 +217,10 @@ func TestJobsThatEndInLineAreNotRun(t *testing.T) {
 			return f.store.ZScore(f.ctx, f.queue.Key("active"), handles[3].ID).Val() >= deadline+200
 		}, "the leases are renewed")
 		require.ErrorIs(t, awaitFailure(t, f, handles[1]), echomq.ErrCancelled, "at once")
-		g.let <- struct{}{}
-		require.Equal(t, "3", receive(t, g.begun, "the last job"))
-		g.let <- struct{}{}
+		close(gate)
 		await(t, f, handles[3])
-		require.Empty(t, g.begun)
+		require.Equal(t, "3", <-running)
+		require.Empty(t, running)
 		require.Equal(t, echomq.StateActive, state(t, f, handles[2]), "it is somebody else's")
 		require.Equal(t, "somebody:1", f.store.Get(f.ctx, lost+":lock").Val())
 	})
@@ -252,7 +230,7 @@ func TestJobsThatEndInLineAreNotRun(t *testing.T) {
 func TestLineGoesOnAfterHandlersThatDoNotReturn(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		handles := f.queueUp(t, 30)
-		f.ahead(t, never, func(_ context.Context, job *echomq.Job[greeting]) (string, error) {
+		f.aheadWith(t, never, func(_ context.Context, job *echomq.Job[greeting]) (string, error) {
 			switch job.Payload.Name[len(job.Payload.Name)-1] % 3 {
 			case 0:
 				panic("on purpose")
@@ -267,116 +245,21 @@ func TestLineGoesOnAfterHandlersThatDoNotReturn(t *testing.T) {
 	})
 }
 
-// Where jobs that wait in line would keep others from running, or be lost for nothing,
-// none is taken in advance.
-func TestNoPrefetch(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
-		const slots, jobs = 2, 12
-		for name, c := range map[string]struct {
-			worker  []echomq.WorkerOption
-			queue   []echomq.QueueOption
-			job     []echomq.BatchOption
-			prepare func(t *testing.T, f *fixture, handles []echomq.Handle[string])
-		}{
-			"none is wanted":  {queue: []echomq.QueueOption{echomq.Prefetch(0)}},
-			"a limit":         {queue: []echomq.QueueOption{echomq.Limit(10)}},
-			"a rate":          {queue: []echomq.QueueOption{echomq.Rate(1000, time.Second)}},
-			"a group limit":   {queue: []echomq.QueueOption{echomq.GroupLimit(10)}},
-			"slots in common": {worker: []echomq.WorkerOption{echomq.TotalConcurrency(slots)}},
-			"may not be lost": {job: []echomq.BatchOption{echomq.Retry(echomq.RetrySpec{Stalls: echomq.NoStalls})}},
-			"were lost before": {prepare: func(_ *testing.T, f *fixture, handles []echomq.Handle[string]) {
-				for _, handle := range handles {
-					f.store.HSet(f.ctx, f.queue.Key(handle.ID), "stc", 1)
-				}
-			}},
-			"one was lost before": {prepare: func(_ *testing.T, f *fixture, handles []echomq.Handle[string]) {
-				f.store.HSet(f.ctx, f.queue.Key(handles[slots].ID), "stc", 1)
-			}},
-			"an operator's rate": {prepare: func(t *testing.T, f *fixture, _ []echomq.Handle[string]) {
-				require.NoError(t, f.admin(t).SetRate(f.ctx, 1000, time.Second))
-			}},
-			"an operator's limit": {prepare: func(t *testing.T, f *fixture, _ []echomq.Handle[string]) {
-				require.NoError(t, f.admin(t).SetLimit(f.ctx, 10))
-			}},
-			"an operator's group limit": {prepare: func(t *testing.T, f *fixture, _ []echomq.Handle[string]) {
-				require.NoError(t, f.admin(t).SetGroupLimit(f.ctx, 10))
-			}},
-		} {
-			t.Run(name, func(t *testing.T) {
-				f := newFixture(t, f.engine)
-				handles := f.queueUp(t, jobs, c.job...)
-				if c.prepare != nil {
-					c.prepare(t, f, handles)
-				}
-				g := newGated()
-				f.run(t, append(c.worker, echomq.TakeAhead(never)), echomq.Serve(f.spec,
-					[]echomq.Route{echomq.RouteTo(f.greet(), g.handle)}, append(c.queue, echomq.Concurrency(slots))...))
-				for range slots {
-					receive(t, g.begun, "a job")
-				}
-				for range jobs - slots {
-					// What is reserved is not lost with the worker.
-					eventually(t, func() bool {
-						return f.active()-f.store.HLen(f.ctx, f.queue.Key("reserved")).Val() == slots
-					}, "only those that run are started")
-					g.let <- struct{}{}
-					receive(t, g.begun, "a job")
-				}
-				close(g.let)
-				for _, handle := range handles {
-					await(t, f, handle)
-				}
-			})
-		}
-	})
-}
-
-// Once an operator takes his limit back, jobs are taken in advance again.
-func TestPrefetchFollowsTheOperator(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
-		const slots, jobs = 2, 400
-		require.NoError(t, f.admin(t).SetLimit(f.ctx, 100))
-		f.queueUp(t, jobs)
-		g := newGated()
-		f.ahead(t, never, g.handle, echomq.Concurrency(slots))
-		ended := 0
-		end := func(jobs int) {
-			for range jobs {
-				g.let <- struct{}{}
-				receive(t, g.begun, "the next job")
-			}
-			ended += jobs
-			eventually(t, func() bool { return f.store.ZCard(f.ctx, f.queue.Key("completed")).Val() == int64(ended) }, "they have ended")
-		}
-		receive(t, g.begun, "a job")
-		receive(t, g.begun, "a job")
-		end(50)
-		require.EqualValues(t, slots, f.active(), "none is taken in advance")
-		require.NoError(t, f.admin(t).SetLimit(f.ctx, echomq.NoLimit))
-		for end(20); f.active() == slots; end(20) {
-			require.Less(t, ended, jobs-50, "none is taken in advance still")
-		}
-		close(g.let)
-	})
-}
-
 // What was given back wakes workers that have a slot, and not the one that has none.
 func TestGivenBackJobsWakeAnIdleWorker(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.queueUp(t, 3)
-		slow := newGated()
-		f.ahead(t, 300*time.Millisecond, slow.handle, echomq.Concurrency(1))
-		require.Equal(t, "0", receive(t, slow.begun, "the first job"))
+		gate := make(chan struct{})
+		_, running := f.ahead(t, 300*time.Millisecond, gate, echomq.Concurrency(1))
+		require.Equal(t, "0", receive(t, running, "the first job"))
 		eventually(t, func() bool { return f.active() == 3 }, "the others are taken in advance")
-		quick := newGated()
-		close(quick.let)
-		f.work(t, quick.handle, echomq.Concurrency(1), echomq.Prefetch(0)) // it waits longest for the marker
+		_, others := f.gated(t, open(), echomq.Concurrency(1), echomq.Prefetch(0)) // which waits for the marker
 		eventually(t, func() bool { return f.active() == 1 }, "they are given back")
 		given := time.Now()
-		requireNames(t, quick.begun, 1, 3)
+		requireNames(t, others, 1, 3)
 		// A worker that is not woken looks after a second or two.
 		require.Less(t, time.Since(given), time.Second)
-		slow.let <- struct{}{}
+		close(gate)
 	})
 }
 
@@ -389,70 +272,20 @@ func TestLineIsNotRunAfterItsLeases(t *testing.T) {
 	proxy := enginetest.NewProxy(t, f.engine)
 	cut := *f
 	cut.client = f.newClient(t, proxy.Store(t))
-	slow := newGated()
-	cut.ahead(t, never, slow.handle, echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
-	require.Equal(t, "0", receive(t, slow.begun, "the first job"))
+	gate := make(chan struct{})
+	_, running := cut.ahead(t, never, gate, echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
+	require.Equal(t, "0", receive(t, running, "the first job"))
 	eventually(t, func() bool { return f.active() == 5 }, "the others are taken in advance")
 	proxy.Refuse(true)
 	proxy.CutAll()
-	quick := newGated()
-	close(quick.let)
-	f.work(t, quick.handle, echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
+	f.gated(t, open(), echomq.Concurrency(1), echomq.Lease(300*time.Millisecond))
 	for _, handle := range handles {
 		await(t, f, handle)
 	}
-	slow.let <- struct{}{}
-	eventually(t, func() bool { return slow.now.Load() == 0 }, "the slow handler has ended")
+	close(gate)
 	proxy.Refuse(false)
-	f.enqueue(t, "next")
-	require.Eventually(t, func() bool {
-		select {
-		case name := <-quick.begun:
-			return name == "next"
-		case name := <-slow.begun:
-			slow.let <- struct{}{}
-			return assert.Equal(t, "next", name)
-		default:
-			return false
-		}
-	}, patience, time.Millisecond)
-	require.Empty(t, slow.begun)
-}
-
-// A queue in which jobs release their unique keys when they are started is one whose
-// jobs are not taken in advance once the worker knows.
-func TestNoPrefetchOfJobsThatReleaseTheirKeys(t *testing.T) {
-	each(t, func(t *testing.T, f *fixture) {
-		f.enqueue(t, "0")
-		f.enqueue(t, "1", echomq.Unique(echomq.UniqueSpec{Key: "k", Until: echomq.UntilStarted}))
-		g := newGated()
-		f.ahead(t, never, g.handle, echomq.Concurrency(1))
-		require.Equal(t, "0", receive(t, g.begun, "the first job"))
-		eventually(t, func() bool { return f.active() == 2 }, "the first of them is taken in advance")
-		more := f.queueUp(t, 3)
-		for range 4 {
-			g.let <- struct{}{}
-			receive(t, g.begun, "a job")
-			eventually(t, func() bool { return f.active() == 1 }, "and no others")
-		}
-		close(g.let)
-		for _, handle := range more {
-			await(t, f, handle)
-		}
-	})
-}
-
-func TestPrefetchIsChecked(t *testing.T) {
-	t.Parallel()
-	store := redis.NewClient(&redis.Options{})
-	defer store.Close()
-	client := echomq.NewClient(store)
-	job := echomq.NewJobType[greeting, string](echomq.JobSpec{Queue: "q", Name: "greet"})
-	for _, n := range []int{-1, 501} {
-		_, err := echomq.NewWorker(client, []echomq.WorkerOption{echomq.Prefetch(n)}, echomq.Serve(echomq.QueueSpec{Name: "q"}, []echomq.Route{echomq.RouteTo(job, hello)}))
-		require.ErrorIs(t, err, echomq.ErrOption)
-		require.ErrorContains(t, err, fmt.Sprintf("prefetch %d: it must be from 0 to 500", n))
-	}
+	// The worker stops in an orderly way, after all of its handlers.
+	t.Cleanup(func() { require.Empty(t, running) })
 }
 
 // TestPrefetchUnderFaults has workers that take jobs in advance, with handlers that

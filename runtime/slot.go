@@ -53,15 +53,21 @@ func (r *runner) finished(a *attempt, res result) (next *attempt) {
 // hold enters a job that a pick has started, and takes a slot for it or has it wait
 // for one. It refuses all once the runner is stopping, since nobody would wait for
 // their handlers; and those without a slot if none is to wait, as when it turns out
-// to be one of several that were lost before.
+// to be one of several that were lost before. The pick has released the unique key of
+// some, which giving them back does not undo: they may wait, and no more is taken in
+// advance.
 func (r *runner) hold(a *attempt) (slot, held bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a.envelope.StalledCounter > 0 || a.settings.stalls == 0 {
 		r.pace.slow()
 	}
+	may := r.pace.more(r.config.concurrency, r.taken())
+	if a.envelope.DeduplicationUntil == string(script.AddUntilStarted) {
+		may, r.pace.bound = len(r.line) < maxPrefetch, 0
+	}
 	slot = r.running < r.config.concurrency
-	if r.stopping || !slot && !r.pace.more(r.config.concurrency, r.taken()) {
+	if r.stopping || !slot && !may {
 		return false, false
 	}
 	r.orders++
@@ -74,10 +80,6 @@ func (r *runner) hold(a *attempt) (slot, held bool) {
 	a.taken = time.Now()
 	a.held.leased = a.taken
 	r.line = append(r.line, a)
-	if a.envelope.DeduplicationUntil == string(script.AddUntilStarted) {
-		// The pick has released its key, which giving it back does not undo.
-		r.pace.bound = 0
-	}
 	return false, true
 }
 

@@ -11,15 +11,21 @@ import (
 	echomq "github.com/echomq/echomq-go/runtime"
 )
 
-// gated starts a worker whose jobs say that they run and wait for a gate.
-func (f *fixture) gated(t *testing.T, gate <-chan struct{}, opts ...echomq.QueueOption) (w *worker, running <-chan string) {
-	t.Helper()
+// atGate returns a handler whose jobs say that they run and wait for a gate.
+func atGate(gate <-chan struct{}) (handle handler, running <-chan string) {
 	names := make(chan string, 100)
-	return f.work(t, func(_ context.Context, job *echomq.Job[greeting]) (string, error) {
+	return func(_ context.Context, job *echomq.Job[greeting]) (string, error) {
 		names <- job.Payload.Name
 		<-gate
 		return "hello " + job.Payload.Name, nil
-	}, opts...), names
+	}, names
+}
+
+// gated starts a worker whose jobs say that they run and wait for a gate.
+func (f *fixture) gated(t *testing.T, gate <-chan struct{}, opts ...echomq.QueueOption) (w *worker, running <-chan string) {
+	t.Helper()
+	handle, running := atGate(gate)
+	return f.work(t, handle, opts...), running
 }
 
 func TestStopLetsRunningJobsEnd(t *testing.T) {
