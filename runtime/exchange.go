@@ -58,8 +58,8 @@ func (r *runner) plan() (settle []result, pick *script.Pick, over bool) {
 		r.pace.slow()
 	}
 	// What goes back to the front goes after what was taken later.
-	latest := alone && len(x.reserved) == 0 && l.pick == nil
-	if len(l.settle) == 0 && latest && (overdue || r.stopping) {
+	latest := alone && l.idle() && len(x.reserved) == 0
+	if latest && (overdue || r.stopping) {
 		l.settle = r.disperse()
 	}
 	if len(l.settle) == 0 {

@@ -9,7 +9,7 @@ import (
 // DefaultPrefetch is the default of [Prefetch].
 const DefaultPrefetch = 48
 
-// maxPrefetch bounds it: what is in the line is given back in one call.
+// maxPrefetch bounds it: while the runner goes on, its line is given back in one call.
 const maxPrefetch = maxBatch
 
 // Prefetch is how many jobs of a queue the worker holds at most, those that run
@@ -126,20 +126,21 @@ func (r *runner) overdue() bool {
 	return !until.IsZero() && !time.Now().Before(until)
 }
 
-// disperse empties the line and gives its jobs back by one call, which puts them at the
-// front of the queue in their order: after those that came later. The caller holds the
-// lock.
+// disperse takes the jobs out of the line that are to be given back by one call, which
+// puts them at the front of the queue in their order: after those that came later, and so
+// the last ones first. The caller holds the lock.
 func (r *runner) disperse() []result {
 	if len(r.line) == 0 || slices.ContainsFunc(r.results, result.givenBack) {
 		return nil
 	}
-	r.log.Debug("jobs that were taken in advance are given back", "jobs", len(r.line), "running", r.running)
-	batch := make([]result, len(r.line))
-	for n, a := range r.line {
+	r.log.Debug("jobs that have no slot are given back", "jobs", len(r.line), "running", r.running)
+	rest := max(len(r.line)-maxBatch, 0) // of one that stops
+	var batch []result
+	for _, a := range r.line[rest:] {
 		a.held.ended = true
-		batch[n] = a.giveBack()
+		batch = append(batch, a.giveBack())
 	}
-	r.line = nil
+	r.line = slices.Delete(r.line, rest, len(r.line))
 	r.exchanger.window, r.exchanger.hungry = nil, true
 	return batch
 }

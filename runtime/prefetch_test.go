@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	goruntime "runtime"
 	"slices"
 	"sync/atomic"
@@ -171,6 +172,34 @@ func TestStopGivesBackWhatIsInLine(t *testing.T) {
 		require.NoError(t, receive(t, stopped, "the end of the worker"))
 		require.Empty(t, running)
 		require.Equal(t, echomq.StateCompleted, state(t, f, handles[0]))
+	})
+}
+
+// What a worker that stops has begun none of, of what its pick took, goes back in its
+// place: before what it had reserved.
+func TestStopWhileJobsAreTakenInAdvance(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		const jobs = 30
+		taking := &snag{held: make(chan struct{}), open: make(chan struct{})}
+		f.client = f.newClient(t, f.programStore(t), echomq.WithLogger(slog.New(taking)))
+		handles := f.queueUp(t, jobs)
+		require.NoError(t, f.store.HSet(f.ctx, f.queue.Key(handles[1].ID), "opts", "{").Err())
+		w, running := f.ahead(t, never, open(), echomq.Concurrency(1))
+		goOn := opener(taking.open)
+		t.Cleanup(goOn) // also if the test ends before
+		receive(t, taking.held, "the start of the second job")
+		require.NotZero(t, f.store.HLen(f.ctx, f.queue.Key("reserved")).Val())
+		stopped := make(chan error, 1)
+		go func() { stopped <- w.Stop(f.ctx) }()
+		eventually(t, func() bool { return !w.Ready() }, "the worker is stopping")
+		goOn()
+		require.NoError(t, receive(t, stopped, "the end of Stop"))
+		require.Equal(t, "0", receive(t, running, "the first job"))
+		require.Empty(t, running)
+		require.Equal(t, numbers(jobs)[1:], waitingNames(t, f), "in their order")
+		for _, handle := range handles[1:] {
+			require.Zero(t, f.envelope(t, handle.ID).AttemptsStarted, "as if they had not been taken")
+		}
 	})
 }
 

@@ -51,11 +51,11 @@ func (r *runner) finished(a *attempt, res result) (next *attempt) {
 }
 
 // hold enters a job that a pick has started, and takes a slot for it or has it wait
-// for one. It refuses all once the runner is stopping, since nobody would wait for
-// their handlers; and those without a slot if none is to wait, as when it turns out
-// to be one of several that were lost before. The pick has released the unique key of
-// some, which giving them back does not undo: they may wait, and no more is taken in
-// advance.
+// for one. Once the runner is stopping none gets a slot: all wait to be given back, in
+// their order. Before that it refuses those without a slot if none is to wait, as when it
+// turns out to be one of several that were lost before. The pick has released the unique
+// key of some, which giving them back does not undo: they may wait, and no more is taken
+// in advance.
 func (r *runner) hold(a *attempt) (slot, held bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,8 +66,8 @@ func (r *runner) hold(a *attempt) (slot, held bool) {
 	if a.envelope.DeduplicationUntil == string(script.AddUntilStarted) {
 		may, r.pace.bound = len(r.line) < maxPrefetch, 0
 	}
-	slot = r.running < r.config.concurrency
-	if r.stopping || !slot && !may {
+	slot = r.running < r.config.concurrency && !r.stopping
+	if !slot && !may && !r.stopping {
 		return false, false
 	}
 	r.orders++

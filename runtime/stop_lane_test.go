@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -56,6 +57,9 @@ func (s *snag) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
+// opener returns what opens a gate, once.
+func opener(gate chan<- struct{}) func() { return sync.OnceFunc(func() { close(gate) }) }
+
 // TestStopWhileTheSecondLaneStarts stops a worker at the moment at which its second
 // lane knows what its pick took and has begun none of it, and the main lane has
 // nothing left to do. All of it is given back, and nothing is left to its lease.
@@ -67,6 +71,7 @@ func TestStopWhileTheSecondLaneStarts(t *testing.T) {
 		store := f.programStore(t)
 		store.AddHook(main)
 		f.client = f.newClient(t, store, echomq.WithLogger(slog.New(second)))
+		letMain, letSecond := opener(main.open), opener(second.open)
 		first, others := make(chan struct{}), make(chan struct{})
 		running := make(chan string, slots+late)
 		for n := range slots {
@@ -85,6 +90,8 @@ func TestStopWhileTheSecondLaneStarts(t *testing.T) {
 			}
 			return "done", nil
 		}, echomq.Concurrency(slots))
+		t.Cleanup(letMain) // also if the test ends before
+		t.Cleanup(letSecond)
 		for range slots {
 			require.NotEqual(t, "late", receive(t, running, "a job"))
 		}
@@ -101,13 +108,14 @@ func TestStopWhileTheSecondLaneStarts(t *testing.T) {
 		stopped := make(chan error, 1)
 		go func() { stopped <- w.Stop(f.ctx) }()
 		eventually(t, func() bool { return !w.Ready() }, "the worker is stopping")
-		close(main.open)
-		// What was only reserved for the second lane is given back by the main one.
-		eventually(t, func() bool {
-			return f.store.HLen(f.ctx, f.queue.Key("reserved")).Val() == 0 && state(t, f, left[0]) == echomq.StateWaiting
-		}, "the main lane has done what there was to do")
-		require.Equal(t, echomq.StateActive, state(t, f, left[late-1]))
-		close(second.open)
+		letMain()
+		// What was only reserved for the second lane is started by the main one, to be
+		// given back with the rest.
+		eventually(t, func() bool { return f.store.HLen(f.ctx, f.queue.Key("reserved")).Val() == 0 }, "the main lane has done what there was to do")
+		for _, handle := range left {
+			require.Equal(t, echomq.StateActive, state(t, f, handle))
+		}
+		letSecond()
 
 		require.NoError(t, receive(t, stopped, "the end of Stop"))
 		require.NoError(t, receive(t, w.done, "the end of Run"))
