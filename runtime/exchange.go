@@ -245,8 +245,8 @@ func (r *runner) shareOut(l *lane, failed bool) {
 		r.share.rest() // what it took is not known
 		return
 	}
-	taken := r.taken() + len(x.reserved) + x.main.wants() + x.second.wants()
-	r.share.hold(taken, x.hungry && !failed && !r.stopping && r.taken() < r.room())
+	taken := r.running + len(x.reserved) + x.main.wants() + x.second.wants() // the line has none
+	r.share.hold(taken, x.hungry && !failed && !r.stopping && r.running < r.config.concurrency)
 }
 
 // picked deals with the answer to a pick and reports whether there was one.

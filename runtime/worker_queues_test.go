@@ -3,6 +3,7 @@ package echomq_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -156,6 +157,37 @@ func TestRemoveWaitsForJobs(t *testing.T) {
 		for i := range 4 {
 			require.Equal(t, fmt.Sprintf("hello %d", i), await(t, other, other.enqueue(t, fmt.Sprint(i))))
 		}
+	})
+}
+
+// What a queue that is removed gives back as it is taken leaves its slots to the others,
+// while what has begun goes on.
+func TestRemoveLeavesSlotsToOthers(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		const slots = 3
+		taking := &snag{held: make(chan struct{}), open: make(chan struct{})}
+		goOn, end := opener(taking.open), make(chan struct{})
+		f.client = f.newClient(t, f.programStore(t), echomq.WithLogger(slog.New(taking)))
+		handles := f.enqueueMany(t, slots)
+		require.NoError(t, f.store.HSet(f.ctx, f.queue.Key(handles[1].ID), "opts", "{").Err())
+		other := f.sibling(t)
+		gate := make(chan struct{})
+		handle, running := atGate(gate)
+		w := f.run(t, []echomq.WorkerOption{echomq.TotalConcurrency(slots)},
+			f.served(func(context.Context, *echomq.Job[greeting]) (string, error) { <-end; return "", nil }), other.served(handle))
+		t.Cleanup(opener(end)) // also if the test ends before
+		t.Cleanup(opener(gate))
+		t.Cleanup(goOn)
+		receive(t, taking.held, "the start of the second job")
+		removed := make(chan error, 1)
+		go func() { removed <- w.Remove(f.ctx, f.spec.Name) }()
+		eventually(t, func() bool { return len(w.Queues()) == 1 }, "the queue is being removed")
+		other.enqueueMany(t, slots)
+		goOn()
+		for range slots - 1 {
+			receive(t, running, "a job of the other queue")
+		}
+		require.Empty(t, removed, "the first job goes on")
 	})
 }
 
