@@ -14,9 +14,10 @@ const maxPrefetch = maxBatch
 
 // Prefetch is how many jobs of a queue the worker holds at most, those that run
 // included; default 48. It takes as many in advance as its slots get through during
-// one round trip to the store, or 2 ms of it, by what handlers and round trips took
-// lately, so that its slots are not empty meanwhile: many where handlers are short, none
-// where they take long. [Concurrency] still bounds how many run at once. Up to
+// one round trip to the store, by what handlers and round trips took lately, so that its
+// slots are not empty meanwhile: many where handlers are short, none where they take long.
+// The round trip is the shortest, or 20 ms of it, or the mean, or 2 ms of it, whichever is
+// more: what is left of the mean is time that a busy store takes, for others. [Concurrency] still bounds how many run at once. Up to
 // that number Prefetch does nothing, so 0 takes none in advance.
 //
 // When one has waited for a slot for 50 ms, all that have none are given back, for
@@ -31,18 +32,20 @@ func Prefetch(jobs int) QueueWorkerOption {
 }
 
 const (
-	// longestTrip is the longest round trip that jobs are taken in advance for. One that
-	// takes longer is to a store that is far, or that is busy because many take jobs:
+	// Jobs are taken in advance for farTrip of the shortest round trip, which is how far
+	// the store is, and for busyTrip of the mean: where it takes longer many take jobs, and
 	// whoever takes more then keeps others from their share.
-	longestTrip = 2 * time.Millisecond
+	farTrip  = 20 * time.Millisecond
+	busyTrip = 2 * time.Millisecond
 	// lineWait is for how long a job that was taken waits for a slot.
 	lineWait = 50 * time.Millisecond
 	// unproven is what handlers are taken to need of which nothing is known, and
 	// longestHandler what they may need if jobs are taken in advance.
 	unproven       = time.Second
 	longestHandler = 100 * time.Millisecond
-	// So many round trips and handlers make an average.
+	// So many round trips and handlers make an average, and of so many the shortest counts.
 	tripsAveraged    = 16
+	tripsCompared    = 32
 	handlersAveraged = 64
 )
 
@@ -61,6 +64,9 @@ const (
 type pace struct {
 	bound   int           // of the jobs that run and those in the line; 0 for no line
 	trip    time.Duration // that a round trip takes
+	least   time.Duration // that the shortest of late took
+	fresh   time.Duration // the shortest of the last ones, which are not enough to compare
+	trips   int           // how many these are
 	handler time.Duration // that a handler takes
 	bounded bool          // the queue has a limit, which the line would use up
 }
@@ -77,7 +83,8 @@ func (p *pace) room(slots int) int {
 		return slots
 	}
 	handler := max(int64(p.handler), 1)
-	ended := (int64(slots)*int64(min(p.trip, longestTrip)) + handler - (handler+7)/8) / handler
+	trip := max(min(p.trip, busyTrip), min(p.least, farTrip))
+	ended := (int64(slots)*int64(trip) + handler - (handler+7)/8) / handler
 	return int(min(int64(slots)+ended, int64(p.bound)))
 }
 
@@ -85,7 +92,16 @@ func (p *pace) room(slots int) int {
 func (p *pace) more(slots, jobs int) bool { return p.quick(slots) && jobs < p.bound }
 
 // wentRound takes in what a round trip took.
-func (p *pace) wentRound(took time.Duration) { p.trip += (took - p.trip) / tripsAveraged }
+func (p *pace) wentRound(took time.Duration) {
+	p.trip += (took - p.trip) / tripsAveraged
+	if p.trips == 0 || took < p.fresh {
+		p.fresh = took
+	}
+	if p.trips++; p.trips == tripsCompared {
+		p.least, p.trips = p.fresh, 0
+	}
+	p.least = min(p.least, p.fresh)
+}
 
 // handled takes in what a handler took.
 func (p *pace) handled(took time.Duration) { p.handler += (took - p.handler) / handlersAveraged }

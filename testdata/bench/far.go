@@ -13,6 +13,7 @@ const (
 	farSlots     = 10
 	farTakes     = 5 * time.Millisecond
 	farAway      = 10 * time.Millisecond
+	farLasts     = 6 // times as long as a rate is measured: workers begin to take jobs in advance within it
 )
 
 // far has processes compete for the jobs of one queue, one of them far away, and
@@ -55,7 +56,7 @@ func far(ctx context.Context, s system, atMost time.Duration) (measured, error) 
 		time.Sleep(50 * time.Millisecond)
 	}
 	total := 0
-	for begin := time.Now(); time.Since(begin) < 2*atMost; {
+	for begin := time.Now(); time.Since(begin) < farLasts*atMost; {
 		n, err := s.finished(ctx)
 		if err = cmp.Or(err, w.check()); err != nil {
 			return measured{}, err

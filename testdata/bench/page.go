@@ -64,11 +64,11 @@ processors are shared otherwise.
   clients, PostgreSQL's size of the table of jobs) after 20,000 more jobs.
 - Ten queues are served by one worker process with 100 slots; asynq shares them among
   the queues, the others divide them.
-- %d processes have %d slots each, their handlers take %v, and more work waits than the
-  server can hand out; one of them is behind a proxy that makes a round trip %v longer.
-  Its share is what it handled, divided by a %dnd of what all handled.
+- %d processes have %d slots each, their handlers take %v, and for %v, their first ones,
+  more work waits than the server can hand out; one of them is behind a proxy that makes a
+  round trip %v longer. Its share is what it handled, divided by a %dnd of what all handled.
 
-`, p.settings.atMost, warmUp, idleGap, farProcesses, farSlots, farTakes, farAway, farProcesses)
+`, p.settings.atMost, warmUp, idleGap, farProcesses, farSlots, farTakes, farLasts*p.settings.atMost, farAway, farProcesses)
 	for _, s := range p.sections {
 		if len(s.workloads) == 0 {
 			continue
