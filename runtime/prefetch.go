@@ -16,8 +16,8 @@ const maxPrefetch = maxBatch
 // included; default 48. It takes as many in advance as its slots get through during
 // one round trip to the store, by what handlers and round trips took lately, so that its
 // slots are not empty meanwhile: many where handlers are short, none where they take long.
-// The round trip is the shortest, or 20 ms of it, or the mean, or 2 ms of it, whichever is
-// more: what is left of the mean is time that a busy store takes, for others. [Concurrency] still bounds how many run at once. Up to
+// It reckons with the shortest round trip, up to 20 ms, or with the mean one, up to 2 ms,
+// whichever is more: what the mean is beyond that a busy store takes. [Concurrency] still bounds how many run at once. Up to
 // that number Prefetch does nothing, so 0 takes none in advance.
 //
 // When one has waited for a slot for 50 ms, all that have none are given back, for
@@ -63,11 +63,11 @@ const (
 // longer than a lease, is recovered by others like the jobs that ran.
 type pace struct {
 	bound   int           // of the jobs that run and those in the line; 0 for no line
-	trip    time.Duration // that a round trip takes
+	trip    time.Duration // that a round trip takes on average
 	least   time.Duration // that the shortest of late took
 	fresh   time.Duration // the shortest of the last ones, which are not enough to compare
 	trips   int           // how many these are
-	handler time.Duration // that a handler takes
+	handler time.Duration // that a handler takes on average
 	bounded bool          // the queue has a limit, which the line would use up
 }
 

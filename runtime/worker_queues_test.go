@@ -164,26 +164,32 @@ func TestRemoveWaitsForJobs(t *testing.T) {
 // while what has begun goes on.
 func TestRemoveLeavesSlotsToOthers(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		const slots = 3
+		const slots = 8
 		taking := &snag{held: make(chan struct{}), open: make(chan struct{})}
-		goOn, end := opener(taking.open), make(chan struct{})
 		f.client = f.newClient(t, f.programStore(t), echomq.WithLogger(slog.New(taking)))
-		handles := f.enqueueMany(t, slots)
-		require.NoError(t, f.store.HSet(f.ctx, f.queue.Key(handles[1].ID), "opts", "{").Err())
 		other := f.sibling(t)
-		gate := make(chan struct{})
+		c, gate := crew{gate: make(chan struct{})}, make(chan struct{})
 		handle, running := atGate(gate)
-		w := f.run(t, []echomq.WorkerOption{echomq.TotalConcurrency(slots)},
-			f.served(func(context.Context, *echomq.Job[greeting]) (string, error) { <-end; return "", nil }), other.served(handle))
-		t.Cleanup(opener(end)) // also if the test ends before
-		t.Cleanup(opener(gate))
-		t.Cleanup(goOn)
+		w := f.run(t, []echomq.WorkerOption{echomq.TotalConcurrency(slots)}, f.served(c.handle), other.served(handle))
+		goOn := opener(taking.open)
+		for _, end := range []func(){opener(c.gate), opener(gate), goOn} {
+			t.Cleanup(end) // also if the test ends before
+		}
+		f.enqueue(t, "Ada")
+		eventually(t, func() bool { return c.running.Load() == 1 }, "the first job runs")
+		queue := f.admin(t)
+		require.NoError(t, queue.Pause(f.ctx))
+		handles := f.enqueueMany(t, slots-1)
+		require.NoError(t, f.store.HSet(f.ctx, f.queue.Key(handles[0].ID), "opts", "{").Err())
+		require.NoError(t, queue.Resume(f.ctx))
 		receive(t, taking.held, "the start of the second job")
+		require.NotZero(t, f.store.HLen(f.ctx, f.queue.Key("reserved")).Val(), "the others are reserved")
 		removed := make(chan error, 1)
 		go func() { removed <- w.Remove(f.ctx, f.spec.Name) }()
 		eventually(t, func() bool { return len(w.Queues()) == 1 }, "the queue is being removed")
-		other.enqueueMany(t, slots)
 		goOn()
+		eventually(t, func() bool { return state(t, f, handles[slots-2]) == echomq.StateWaiting }, "they are given back")
+		other.enqueueMany(t, slots-1)
 		for range slots - 1 {
 			receive(t, running, "a job of the other queue")
 		}
